@@ -1,0 +1,1 @@
+//! Bearer token to caller, and what a caller may do.

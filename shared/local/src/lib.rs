@@ -1,0 +1,1 @@
+//! The embedded default: DynamoDB, S3, timers and a token issuer on one machine.

@@ -1,0 +1,368 @@
+//! The document model: what a valid `PROCESS.md` says, in the words of the specification (core §2).
+//!
+//! A [`Document`] only ever comes out of [`crate::read`], so whoever holds one may rely on every rule of §2: ids are
+//! unique, every edge names a step, every step is reachable, defaults are filled in (a missing `next` already names the
+//! following step), and every data path names a declared field of the right type.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+/// A valid process: the frontmatter as typed data, and the body exactly as written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    /// `name`, 1–64 characters matching `^[a-z0-9]+(-[a-z0-9]+)*$` (§2.1).
+    pub name: String,
+    /// `description`: what the process does and when to start it.
+    pub description: String,
+    /// `inputs`: what a run starts with; empty when the file declares none.
+    pub inputs: Fields,
+    /// `requires.systems`: names of external systems, `None` when the file does not say.
+    pub requires: Option<Requires>,
+    /// The steps in file order; at least one. The first is where a run starts.
+    pub steps: Vec<Step>,
+    /// Every byte after the line break that ends the closing `---`, exactly as written.
+    pub body: String,
+    /// The parsed frontmatter as JSON, key order and number text kept: what the content hash covers (§6.5).
+    pub frontmatter: Map<String, Value>,
+}
+
+impl Document {
+    /// The step with this id.
+    pub fn step(&self, id: &str) -> Option<&Step> {
+        self.steps.iter().find(|s| s.id == id)
+    }
+
+    /// Every role name used in `person:`, once each, in file order: what an importer binds to groups (§7).
+    pub fn roles(&self) -> Vec<&str> {
+        let mut roles: Vec<&str> = Vec::new();
+        for step in &self.steps {
+            if let Some(Person::Role(role)) = step.person()
+                && !roles.contains(&role.as_str())
+            {
+                roles.push(role);
+            }
+        }
+        roles
+    }
+
+    /// Whether any step is assigned to `initiator`; an agent cannot start such a process (§3.4).
+    pub fn needs_initiator(&self) -> bool {
+        self.steps.iter().any(|s| matches!(s.person(), Some(Person::Initiator)))
+    }
+}
+
+/// What the organization must have outside the server (§2.1). Shown, never checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requires {
+    /// Names of external systems, each once, in file order.
+    pub systems: Vec<String>,
+}
+
+/// One step (§2.2).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// `id`, matching `^[a-z][a-z0-9_-]{0,63}$`.
+    pub id: String,
+    /// The kind key and everything that goes with it.
+    pub kind: Kind,
+}
+
+/// The kind of a step with the keys that the kind allows (§2.2).
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// `agent:` — an agent completes it.
+    Agent(Work),
+    /// `task:` — a person completes it.
+    Task {
+        /// Who does it.
+        person: Person,
+        /// What is to be done.
+        work: Work,
+    },
+    /// `approve:` — a person approves or rejects.
+    Approve {
+        /// Who decides.
+        person: Person,
+        /// What they are approving.
+        text: String,
+        /// Where an approval continues.
+        next: String,
+        /// Where a rejection returns to; `None` ends the run with outcome `rejected`.
+        on_reject: Option<String>,
+        /// How long after it becomes ready the step is overdue.
+        due: Option<Span>,
+    },
+    /// `wait:` — the server continues after a duration.
+    Wait {
+        /// How long.
+        span: Span,
+        /// Where it continues.
+        next: String,
+    },
+    /// `wait_until:` — the server continues at a time held in run data.
+    WaitUntil {
+        /// A path to a declared `datetime` field.
+        path: DataPath,
+        /// Where it continues.
+        next: String,
+    },
+    /// `wait_for:` — the server continues when the event arrives.
+    WaitFor {
+        /// The event name.
+        event: String,
+        /// Where it continues when the event arrives.
+        next: String,
+        /// How long it waits at most.
+        timeout: Option<Span>,
+        /// Where it continues when `timeout` passes; the same as `next` when the file does not say.
+        on_timeout: String,
+    },
+    /// `finish:` — ends the run.
+    Finish {
+        /// The run's outcome.
+        outcome: String,
+    },
+}
+
+/// What an `agent` or `task` step asks for (§2.2).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Work {
+    /// The instructions, exactly as written.
+    pub instructions: String,
+    /// Fields the submission must contain; empty when none are declared.
+    pub output: Fields,
+    /// Evidence kinds that must be attached, in file order; empty when none are declared.
+    pub evidence: Vec<EvidenceKind>,
+    /// Where it continues.
+    pub next: Next,
+    /// How long after it becomes ready the step is overdue.
+    pub due: Option<Span>,
+}
+
+impl Step {
+    /// The kind key's name: `agent`, `task`, `approve`, `wait`, `wait_until`, `wait_for` or `finish`.
+    pub fn kind_name(&self) -> &'static str {
+        match &self.kind {
+            Kind::Agent(_) => "agent",
+            Kind::Task { .. } => "task",
+            Kind::Approve { .. } => "approve",
+            Kind::Wait { .. } => "wait",
+            Kind::WaitUntil { .. } => "wait_until",
+            Kind::WaitFor { .. } => "wait_for",
+            Kind::Finish { .. } => "finish",
+        }
+    }
+
+    /// `person`, on the kinds that take one.
+    pub fn person(&self) -> Option<&Person> {
+        match &self.kind {
+            Kind::Task { person, .. } | Kind::Approve { person, .. } => Some(person),
+            _ => None,
+        }
+    }
+
+    /// Instructions, output, evidence and routes, on `agent` and `task`.
+    pub fn work(&self) -> Option<&Work> {
+        match &self.kind {
+            Kind::Agent(work) | Kind::Task { work, .. } => Some(work),
+            _ => None,
+        }
+    }
+
+    /// `due`, on the kinds that take one.
+    pub fn due(&self) -> Option<Span> {
+        match &self.kind {
+            Kind::Agent(work) | Kind::Task { work, .. } => work.due,
+            Kind::Approve { due, .. } => *due,
+            _ => None,
+        }
+    }
+
+    /// The steps this one may continue at by `next` and `on_timeout`, once each, in file order of the routes.
+    /// `on_reject` is not among them: it is the one edge that goes back.
+    pub fn forward(&self) -> Vec<&str> {
+        match &self.kind {
+            Kind::Agent(work) | Kind::Task { work, .. } => match &work.next {
+                Next::To(id) => vec![id],
+                Next::Routes(routes) => routes.iter().map(|r| r.to.as_str()).collect(),
+            },
+            Kind::Approve { next, .. } | Kind::Wait { next, .. } | Kind::WaitUntil { next, .. } => vec![next],
+            Kind::WaitFor { next, on_timeout, .. } if next != on_timeout => vec![next, on_timeout],
+            Kind::WaitFor { next, .. } => vec![next],
+            Kind::Finish { .. } => vec![],
+        }
+    }
+
+    /// `on_reject`, on an approval that has one.
+    pub fn on_reject(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Approve { on_reject, .. } => on_reject.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+/// `next` of an `agent` or `task` step (§3.2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// One step; nobody chooses.
+    To(String),
+    /// Two or more distinct routes of which the submission names one, with a reason.
+    Routes(Vec<Route>),
+}
+
+/// One of the routes an actor chooses from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// The step it leads to.
+    pub to: String,
+    /// When to take it, in plain language; guides the actor and is not enforced.
+    pub when: Option<String>,
+}
+
+/// Who a `task` or `approve` step is for (§2.2, §3.4).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Person {
+    /// A role name, bound to a group before publication.
+    Role(String),
+    /// The person who started the run.
+    Initiator,
+    /// A path to a declared `person` field.
+    Path(DataPath),
+}
+
+/// A path into run data (§2.2). It always names a declared field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DataPath {
+    /// `inputs.<field>`
+    Input(String),
+    /// `steps.<id>.output.<field>`
+    Output {
+        /// The step's id.
+        step: String,
+        /// The field of its output.
+        field: String,
+    },
+}
+
+impl std::fmt::Display for DataPath {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            DataPath::Input(field) => write!(f, "inputs.{field}"),
+            DataPath::Output { step, field } => write!(f, "steps.{step}.output.{field}"),
+        }
+    }
+}
+
+/// A duration as written, `30m`, `4h` or `3d` (§2.4), in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span {
+    /// The length in seconds.
+    pub seconds: u64,
+}
+
+impl Span {
+    /// The length as a [`Duration`].
+    pub fn duration(self) -> Duration {
+        Duration::from_secs(self.seconds)
+    }
+}
+
+/// What kind of evidence must be attached (§5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EvidenceKind {
+    /// An uploaded file, verified by its hash.
+    File,
+    /// A URL or document number, recorded as stated.
+    Link,
+}
+
+impl EvidenceKind {
+    /// The word used in files and on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            EvidenceKind::File => "file",
+            EvidenceKind::Link => "link",
+        }
+    }
+}
+
+/// Named fields of `inputs` or `output`, in file order (§2.3).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Fields {
+    /// Name and declaration, in file order; names are unique.
+    pub list: Vec<(String, Field)>,
+}
+
+impl Fields {
+    /// Whether no field is declared.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The field with this name.
+    pub fn get(&self, name: &str) -> Option<&Field> {
+        self.list.iter().find(|(n, _)| n == name).map(|(_, f)| f)
+    }
+
+    /// Name and declaration of every field, in file order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Field)> {
+        self.list.iter().map(|(n, f)| (n.as_str(), f))
+    }
+}
+
+/// One field: a type, and what narrows it (§2.3).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// The type.
+    pub kind: FieldType,
+    /// `description`, when given.
+    pub description: Option<String>,
+    /// Whether a submission may leave it out.
+    pub optional: bool,
+    /// The allowed values, of the field's type, number text kept; `None` when any value of the type will do.
+    pub one_of: Option<Vec<Value>>,
+    /// What each element of a list must be; `None` when any value will do.
+    pub items: Option<Box<Field>>,
+    /// The declaration exactly as the file has it (a bare type name, or an object): what `claim` and
+    /// `list_processes` return.
+    pub declared: Value,
+}
+
+/// The types of §2.3.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FieldType {
+    /// Text.
+    String,
+    /// A JSON number, never rounded.
+    Number,
+    /// `true` or `false`.
+    Boolean,
+    /// `YYYY-MM-DD`, a real calendar date.
+    Date,
+    /// RFC 3339 with offset.
+    Datetime,
+    /// A list; `items` says of what.
+    List,
+    /// A JSON object; its content is not checked.
+    Object,
+    /// An identity reference, in the form that `describe.person` shows.
+    Person,
+}
+
+impl FieldType {
+    /// The word used in files and on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            FieldType::String => "string",
+            FieldType::Number => "number",
+            FieldType::Boolean => "boolean",
+            FieldType::Date => "date",
+            FieldType::Datetime => "datetime",
+            FieldType::List => "list",
+            FieldType::Object => "object",
+            FieldType::Person => "person",
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The run's journal, attempts, request records, work lists, catalogue, evidence and timers.
+//!
+//! Everything above [`table`] and [`files`] is written against those two seams; `dynamo` and `s3` implement them with
+//! the AWS clients, hosted and embedded alike.
+
+pub mod files;
+pub mod table;

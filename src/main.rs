@@ -1,0 +1,2 @@
+//! The command `procession`: wires the verbs, nothing else.
+fn main() {}
