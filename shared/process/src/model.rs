@@ -366,3 +366,11 @@ impl FieldType {
         }
     }
 }
+
+/// Whether this is a step id, and so also whether it is an event name: `^[a-z][a-z0-9_-]{0,63}$` (core §2.2, §3.6).
+pub fn is_step_id(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_lowercase())
+        && text.len() <= 64
+        && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-')
+}

@@ -1,1 +1,32 @@
-//! One run as a pure machine.
+//! One run as a pure machine: [`decide`] turns a command into events or a refusal, [`fold`] turns events into a run,
+//! [`RunView`] shows it.
+//!
+//! Nothing here awaits, reads a clock, makes an id, or touches a file, the network or the environment: times and ids
+//! are arguments. Every (state, command) pair has a defined answer, and folding the events of a change gives the run
+//! that the change says.
+
+mod accept;
+mod attempt;
+mod canonical;
+mod command;
+mod data;
+mod decide;
+mod event;
+mod evolve;
+mod flow;
+mod state;
+mod time;
+mod view;
+
+pub use accept::SUMMARY_CHARACTERS;
+pub use attempt::*;
+pub use canonical::{canonical, digest, hex};
+pub use command::*;
+pub use data::*;
+pub use decide::{decide, start};
+pub use event::*;
+pub use evolve::*;
+pub use flow::{SERVER, Timer, timers};
+pub use state::*;
+pub use time::Time;
+pub use view::*;

@@ -1,0 +1,98 @@
+//! What changes without the journal: the lease on a step, and what an attempt leaves behind.
+//!
+//! One attempt is one stored item. It exists while a step is being worked and something is to be remembered about it;
+//! completion, rework and the end of the run remove it. Claims and renewals change it and never the journal.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Escalation, Time};
+
+/// Most bytes of issues that a handoff keeps; the caller was shown all of them.
+pub const HANDOFF_ISSUES_BYTES: usize = 16 * 1024;
+
+/// The working state of one step's current attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attempt {
+    /// The number of the step's attempt this belongs to.
+    pub attempt: u32,
+    /// How often this item was written; with `attempt` it names one state of the item.
+    pub writes: u32,
+    /// How many leases this attempt has given out; the last one's serial.
+    pub leases: u32,
+    /// The lease, live or expired; `None` when nobody holds the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
+    /// What this attempt leaves to whoever works on it next.
+    #[serde(default, skip_serializing_if = "Handoff::is_empty")]
+    pub handoff: Handoff,
+}
+
+impl Attempt {
+    /// An attempt that nobody has worked on.
+    pub fn new(attempt: u32) -> Attempt {
+        Attempt { attempt, writes: 0, leases: 0, lease: None, handoff: Handoff::default() }
+    }
+
+    /// Names this state of the item: two states of one step never share a tag.
+    pub fn tag(&self) -> String {
+        format!("{}.{}", self.attempt, self.writes)
+    }
+
+    /// The lease, while it lasts.
+    pub fn live(&self, now: Time) -> Option<&Lease> {
+        self.lease.as_ref().filter(|l| now < l.expires_at)
+    }
+}
+
+/// A claim's hold on a step (core §3.3).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Lease {
+    /// Which lease of the attempt this is, from 1. A renewal is a new lease.
+    pub serial: u32,
+    /// The subject that holds it.
+    pub holder: String,
+    /// When it ends.
+    pub expires_at: Time,
+}
+
+/// What the previous attempt at a step left behind (core §3.3); nothing of it on a first attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Handoff {
+    /// The latest progress note.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<String>,
+    /// Set after a person gave the step back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub returned: Option<Escalation>,
+    /// The issues of the latest submission that was not accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issues: Option<Vec<String>>,
+}
+
+impl Handoff {
+    /// Whether there is nothing to tell.
+    pub fn is_empty(&self) -> bool {
+        *self == Handoff::default()
+    }
+
+    /// Keeps these issues, up to [`HANDOFF_ISSUES_BYTES`]; says how many were left out.
+    pub fn keep_issues(&mut self, issues: &[String]) {
+        let mut bytes = 0;
+        let mut kept: Vec<String> = Vec::new();
+        for issue in issues {
+            bytes += issue.len();
+            if bytes > HANDOFF_ISSUES_BYTES {
+                break;
+            }
+            kept.push(issue.clone());
+        }
+        if kept.len() < issues.len() {
+            kept.push(format!("… and {} more", issues.len() - kept.len()));
+        }
+        self.issues = Some(kept);
+    }
+}

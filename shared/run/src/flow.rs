@@ -1,0 +1,330 @@
+//! The moves that commands and timers share: enter a step, complete one, go back, end; and the timers that are due.
+//!
+//! A [`Flow`] is a run being changed: every event is folded in as it is emitted, so a later move sees what an earlier
+//! one did, and the events alone lead from the old run to the new one. Nothing waits here and nothing is refused.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use process::{DataPath, Kind, Person, Step};
+use serde_json::{Map, Value};
+
+use crate::command::{Change, Context, Fault, Reply};
+use crate::{Assigned, Attempt, Decided, Ended, Escalation, Event, Item, Record, Run, Status, StepState, Time};
+
+/// Most automatic transitions that one write may take. A process has 500 steps at most and its forward edges never
+/// meet a step twice, so more than two moves a step (overdue, completed) means that something is wrong.
+const TRANSITIONS: usize = 2_000;
+
+/// `by` of what no caller did.
+pub const SERVER: &str = "server";
+
+/// A run being changed.
+pub(crate) struct Flow<'a> {
+    pub(crate) context: Context<'a>,
+    pub(crate) run: Run,
+    pub(crate) now: Time,
+    attempts: BTreeMap<String, Attempt>,
+    events: Vec<Event>,
+    changed: BTreeMap<String, Option<Attempt>>,
+}
+
+impl<'a> Flow<'a> {
+    /// Starts changing a run. Time never goes back: `now` is the later of the clock and the entry before.
+    pub(crate) fn new(context: Context<'a>, run: Run, attempts: &BTreeMap<String, Attempt>, clock: Time) -> Flow<'a> {
+        let now = clock.max(run.updated_at);
+        Flow { context, run, now, attempts: attempts.clone(), events: Vec::new(), changed: BTreeMap::new() }
+    }
+
+    /// A flow whose run has just started: `Started` is its first event.
+    pub(crate) fn started(context: Context<'a>, run: Run, clock: Time) -> Flow<'a> {
+        let event = Event::Started { meta: run.meta.clone(), inputs: run.inputs.clone() };
+        Flow { context, run, now: clock, attempts: BTreeMap::new(), events: vec![event], changed: BTreeMap::new() }
+    }
+
+    /// The change so far.
+    pub(crate) fn change(mut self, reply: Reply) -> Change {
+        if !self.events.is_empty() {
+            self.run.rev += 1;
+            self.run.updated_at = self.now;
+        }
+        Change { run: self.run, at: self.now, events: self.events, attempts: self.changed, reply }
+    }
+
+    pub(crate) fn emit(&mut self, event: Event) {
+        self.run.apply(&event);
+        self.events.push(event);
+    }
+
+    pub(crate) fn step(&self, id: &str) -> Result<&'a Step, Fault> {
+        let document: &'a process::Document = self.context.document;
+        document.step(id).ok_or_else(|| Fault::Invariant(format!("the process has no step `{id}` that the run is at")))
+    }
+
+    /// The working state of the step's current attempt; a new one when nothing is remembered of it.
+    pub(crate) fn attempt(&self, id: &str) -> Attempt {
+        let number = self.run.step(id).map_or(0, |s| s.attempt);
+        match self.attempts.get(id) {
+            Some(attempt) if attempt.attempt == number => attempt.clone(),
+            _ => Attempt::new(number),
+        }
+    }
+
+    /// Writes the attempt.
+    pub(crate) fn remember(&mut self, id: &str, attempt: Attempt) {
+        self.attempts.insert(id.to_owned(), attempt.clone());
+        self.changed.insert(id.to_owned(), Some(attempt));
+    }
+
+    /// Removes what is remembered of the step's attempt, if anything is.
+    fn forget(&mut self, id: &str) {
+        if self.attempts.remove(id).is_some() {
+            self.changed.insert(id.to_owned(), None);
+        }
+    }
+
+    /// The next completion's place.
+    pub(crate) fn seq(&self) -> u32 {
+        self.run.completions + 1
+    }
+
+    /// A new work item.
+    pub(crate) fn item(&self, assigned: Assigned, since: Time, escalation: Option<Escalation>) -> Item {
+        Item { id: self.run.item_id(self.run.items_issued + 1), assigned, since, escalation }
+    }
+
+    /// A step completes, and the run goes on at `next`.
+    pub(crate) fn complete(&mut self, id: &str, record: Record, next: &str) -> Result<(), Fault> {
+        let at = record.at;
+        self.emit(Event::Completed { step: id.to_owned(), record });
+        self.forget(id);
+        self.enter(next, at)
+    }
+
+    /// A step becomes ready (core §6.1). A wait for a time that has passed goes on when the due timers are applied.
+    pub(crate) fn enter(&mut self, id: &str, at: Time) -> Result<(), Fault> {
+        let step = self.step(id)?;
+        self.forget(id);
+        let due = step.due().map(|d| at.plus_seconds(d.seconds));
+        let id = id.to_owned();
+        match &step.kind {
+            Kind::Agent(_) => self.emit(Event::Ready { step: id, at, due }),
+            Kind::Task { person, .. } | Kind::Approve { person, .. } => match self.assigned(person) {
+                Some(assigned) => {
+                    let item = self.item(assigned, at, None);
+                    self.emit(Event::Assigned { step: id, at, due, item });
+                }
+                None => self.fail_by_server(&id, at, nobody(person)),
+            },
+            Kind::Wait { span, .. } => {
+                self.emit(Event::Waiting { step: id, at, until: Some(at.plus_seconds(span.seconds)) });
+            }
+            Kind::WaitUntil { path, .. } => match self.lookup(path).and_then(Value::as_str).and_then(Time::parse) {
+                Some(until) => self.emit(Event::Waiting { step: id, at, until: Some(until) }),
+                None => self.fail_by_server(&id, at, format!("wait_until: {path} holds no datetime")),
+            },
+            Kind::WaitFor { event, next, timeout, .. } => {
+                let held = self.run.held.iter().find(|h| h.name == *event).cloned();
+                match held {
+                    // It goes on at once, so its timeout never starts.
+                    Some(held) => {
+                        self.emit(Event::Waiting { step: id.clone(), at, until: None });
+                        self.consume(&id, held.number, &held.by, held.data, at, next)?;
+                    }
+                    None => {
+                        let until = timeout.map(|t| at.plus_seconds(t.seconds));
+                        self.emit(Event::Waiting { step: id, at, until });
+                    }
+                }
+            }
+            Kind::Finish { outcome } => {
+                self.emit(Event::Reached { step: id });
+                self.end(false, Some(outcome.clone()), SERVER, at, None);
+            }
+        }
+        Ok(())
+    }
+
+    /// A wait takes an event and completes with its data.
+    pub(crate) fn consume(
+        &mut self,
+        id: &str,
+        number: u32,
+        by: &str,
+        data: Map<String, Value>,
+        at: Time,
+        next: &str,
+    ) -> Result<(), Fault> {
+        self.emit(Event::Consumed { number, step: id.to_owned() });
+        let record = Record { output: Some(data), ..self.record(by, at) };
+        self.complete(id, record, next)
+    }
+
+    /// A completion with nothing but who and when.
+    pub(crate) fn record(&self, by: &str, at: Time) -> Record {
+        Record {
+            output: None,
+            evidence: None,
+            summary: None,
+            next: None,
+            reason: None,
+            decision: None,
+            note: None,
+            by: by.to_owned(),
+            at,
+            seq: self.seq(),
+        }
+    }
+
+    /// A rejection into `on_reject`: rewind what completed after the returned-to step, and enter it again (core §3.1).
+    pub(crate) fn reject_into(&mut self, id: &str, record: Record, target: &str) -> Result<(), Fault> {
+        let at = record.at;
+        self.emit(Event::Rejected { step: id.to_owned(), record });
+        self.forget(id);
+        let rewound = self.rewound(id, target)?;
+        if !rewound.is_empty() {
+            for step in &rewound {
+                self.forget(step);
+            }
+            self.emit(Event::Rewound { steps: rewound });
+        }
+        self.enter(target, at)
+    }
+
+    /// Which steps' completions move to history when `target` is entered again by a rejection at `rejecting`.
+    fn rewound(&self, rejecting: &str, target: &str) -> Result<Vec<String>, Fault> {
+        let mark = self.run.step(target).and_then(|s| s.current.as_ref()).map(|r| r.seq);
+        let forward = match mark {
+            Some(_) => BTreeSet::new(),
+            None => self.forward(target)?,
+        };
+        let moves = |id: &str, s: &StepState| {
+            let Some(current) = &s.current else { return false };
+            id != rejecting
+                && id != target
+                && match mark {
+                    Some(mark) => current.seq > mark,
+                    None => forward.contains(id),
+                }
+        };
+        Ok(self.run.steps.iter().filter(|(id, s)| moves(id, s)).map(|(id, _)| id.clone()).collect())
+    }
+
+    /// Every step reachable from `from` over `next` and `on_timeout`.
+    fn forward(&self, from: &str) -> Result<BTreeSet<&'a str>, Fault> {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![self.step(from)?];
+        while let Some(step) = open.pop() {
+            for next in step.forward() {
+                if seen.insert(next) {
+                    open.push(self.step(next)?);
+                }
+            }
+        }
+        Ok(seen)
+    }
+
+    /// The run ends; everything unfinished is cancelled, every lease and every held event goes with it (core §3.5).
+    pub(crate) fn end(&mut self, cancelled: bool, outcome: Option<String>, by: &str, at: Time, note: Option<String>) {
+        let open = |s: &StepState| matches!(s.status, Some(Status::Ready | Status::Waiting));
+        let unfinished: Vec<String> =
+            self.run.steps.iter().filter(|(_, s)| open(s)).map(|(id, _)| id.clone()).collect();
+        let remembered: Vec<String> = self.attempts.keys().cloned().collect();
+        remembered.iter().for_each(|id| self.forget(id));
+        let ended = Ended { cancelled, outcome, by: by.to_owned(), at, note };
+        self.emit(Event::Ended { ended, cancelled: unfinished });
+    }
+
+    /// A step fails and ends the run.
+    pub(crate) fn fail(&mut self, id: &str, by: &str, at: Time, note: String) {
+        let record = Record { decision: Some(Decided::Failed), note: Some(note.clone()), ..self.record(by, at) };
+        self.emit(Event::Failed { step: id.to_owned(), record });
+        self.end(false, Some("failed".to_owned()), by, at, Some(note));
+    }
+
+    fn fail_by_server(&mut self, id: &str, at: Time, note: String) {
+        self.fail(id, SERVER, at, note);
+    }
+
+    /// Applies every timer that is due, in the order of their times, as of those times: a timer counts as fired from
+    /// its due time on, whenever somebody looks.
+    pub(crate) fn apply_due(&mut self) -> Result<(), Fault> {
+        for _ in 0..TRANSITIONS {
+            let Some((at, timer)) = self.first_due() else { return Ok(()) };
+            match timer {
+                Timer::Overdue(id) => self.emit(Event::Overdue { step: id, at }),
+                Timer::Continue(id) => {
+                    let next = match &self.step(&id)?.kind {
+                        Kind::Wait { next, .. } | Kind::WaitUntil { next, .. } => next.clone(),
+                        Kind::WaitFor { on_timeout, .. } => on_timeout.clone(),
+                        _ => return Err(Fault::Invariant(format!("step `{id}` has a timer but is no wait"))),
+                    };
+                    let record = self.record(SERVER, at);
+                    self.complete(&id, record, &next)?;
+                }
+            }
+        }
+        Err(Fault::Invariant(format!("more than {TRANSITIONS} automatic transitions in one write")))
+    }
+
+    /// The earliest timer that is due by now. At one instant a step is overdue before a wait goes on.
+    fn first_due(&self) -> Option<(Time, Timer)> {
+        timers(&self.run).into_iter().filter(|(at, _)| *at <= self.now).min()
+    }
+
+    fn assigned(&self, person: &Person) -> Option<Assigned> {
+        match person {
+            Person::Role(role) => self.context.roles.get(role).cloned().map(Assigned::Group),
+            Person::Initiator => self.run.meta.initiator.clone().map(Assigned::Person),
+            Person::Path(path) => self
+                .lookup(path)
+                .and_then(Value::as_str)
+                .filter(|p| !p.trim().is_empty())
+                .map(str::to_owned)
+                .map(Assigned::Person),
+        }
+    }
+
+    fn lookup(&self, path: &DataPath) -> Option<&Value> {
+        match path {
+            DataPath::Input(field) => self.run.inputs.get(field),
+            DataPath::Output { step, field } => self.run.step(step)?.current.as_ref()?.output.as_ref()?.get(field),
+        }
+    }
+}
+
+/// A timer of a run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Timer {
+    /// The due time of a step passes.
+    Overdue(String),
+    /// A wait ends, or times out.
+    Continue(String),
+}
+
+/// Every timer that a run has running, with its time: what must wake an idle run, and when.
+pub fn timers(run: &Run) -> Vec<(Time, Timer)> {
+    let mut all = Vec::new();
+    for (id, s) in &run.steps {
+        if !matches!(s.status, Some(Status::Ready | Status::Waiting)) {
+            continue;
+        }
+        if let Some(due) = s.due
+            && !s.overdue
+        {
+            all.push((due, Timer::Overdue(id.clone())));
+        }
+        if let Some(until) = s.until {
+            // A time before the step was reached is a time already past: it goes on when it was reached.
+            all.push((s.ready_since.map_or(until, |since| until.max(since)), Timer::Continue(id.clone())));
+        }
+    }
+    all
+}
+
+fn nobody(person: &Person) -> String {
+    match person {
+        Person::Role(role) => format!("person: the role `{role}` is bound to no group"),
+        Person::Initiator => "person: the run has no initiator, an agent started it".to_owned(),
+        Person::Path(path) => format!("person: {path} holds nobody"),
+    }
+}

@@ -1,0 +1,301 @@
+//! What a run is after its journal is folded: the only state that decisions are made from.
+//!
+//! Nothing here knows of leases. Whether an agent step is being worked is said by its [`crate::Attempt`], which changes
+//! without the journal; so a `ready` step may at this moment be claimed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::Time;
+
+/// A run, folded from its journal up to [`Run::rev`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// What never changes after the start.
+    pub meta: Meta,
+    /// The revision of the last entry folded in; 1 is the start.
+    pub rev: u64,
+    /// The time of the last entry folded in.
+    pub updated_at: Time,
+    /// What the run started with.
+    pub inputs: Map<String, Value>,
+    /// Every step that was ever reached, by id.
+    pub steps: BTreeMap<String, StepState>,
+    /// Events that no wait has consumed yet, oldest first.
+    pub held: Vec<HeldEvent>,
+    /// How many events were sent to this run: the next held event's number is one more.
+    pub events_received: u32,
+    /// How many work items this run has made: the next one's number is one more.
+    pub items_issued: u32,
+    /// How many completions this run has recorded: orders them.
+    pub completions: u32,
+    /// Set once the run ended or was cancelled.
+    pub ended: Option<Ended>,
+}
+
+/// What never changes after the start of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Meta {
+    /// The run's id.
+    pub id: String,
+    /// The process's name.
+    pub process: String,
+    /// The version this run keeps for life (core §6.5).
+    pub version: u64,
+    /// Live or test.
+    pub mode: Mode,
+    /// The subject that started it.
+    pub started_by: String,
+    /// When it started.
+    pub started_at: Time,
+    /// The starter's `person` value; absent when an agent started the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initiator: Option<String>,
+}
+
+/// Whether a run may have effects outside the server (core §3.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Mode {
+    /// The real thing.
+    Live,
+    /// A rehearsal: no real effects, no notifications.
+    Test,
+}
+
+/// One step that was reached at least once.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct StepState {
+    /// Where the step is; `None` when it was rewound.
+    pub status: Option<Status>,
+    /// How often the step was made ready; the number of its current attempt.
+    pub attempt: u32,
+    /// When the current attempt started.
+    pub ready_since: Option<Time>,
+    /// When the current attempt is overdue, on steps that declare `due`.
+    pub due: Option<Time>,
+    /// Whether the due time passed and was noted.
+    pub overdue: bool,
+    /// When a wait continues by itself: the end of `wait` and `wait_until`, the timeout of `wait_for`.
+    pub until: Option<Time>,
+    /// The open work item, on person steps and escalated ones.
+    pub item: Option<Item>,
+    /// The current completion.
+    pub current: Option<Record>,
+    /// Earlier completions, oldest first.
+    pub history: Vec<Record>,
+}
+
+/// Where a step is (core §3.5). `claimed` is `Ready` with a live lease.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// An agent may claim it, or has.
+    Ready,
+    /// A person, a time or an event is awaited.
+    Waiting,
+    /// It completed.
+    Done,
+    /// Its failure ended the run.
+    Failed,
+    /// The run ended before it completed.
+    Cancelled,
+}
+
+/// An open work item (core §3.4).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Item {
+    /// Its id, new for every attempt and every escalation.
+    pub id: String,
+    /// Who may decide it, fixed when the item was made.
+    pub assigned: Assigned,
+    /// When it was made.
+    pub since: Time,
+    /// Set on an escalated step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escalation: Option<Escalation>,
+}
+
+/// Who a work item is assigned to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub enum Assigned {
+    /// Any member of this group.
+    Group(String),
+    /// The person with this `person` value.
+    Person(String),
+}
+
+/// Why an agent step waits on a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Escalation {
+    /// What the agent said.
+    pub note: String,
+    /// The agent.
+    pub by: String,
+    /// When.
+    pub at: Time,
+}
+
+/// One completion of a step (core §3.1).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Record {
+    /// The submitted output, or the event's data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Map<String, Value>>,
+    /// The attached evidence, verified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Vec<Evidence>>,
+    /// What was done and found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// The chosen route.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// Why that route.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What an approver decided, or `failed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decided>,
+    /// The note of a decision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Who completed it: a subject, or `server`.
+    pub by: String,
+    /// When.
+    pub at: Time,
+    /// Its place among the run's completions.
+    pub seq: u32,
+}
+
+/// What a decision was, as it is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Decided {
+    /// An approval.
+    Approved,
+    /// A rejection.
+    Rejected,
+    /// The run was failed here.
+    Failed,
+}
+
+/// An attached evidence item, with what the server verified (core §5).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Evidence {
+    /// An uploaded file.
+    File(EvidenceFile),
+    /// A URL or document number, recorded as stated.
+    Link {
+        /// As stated.
+        r#ref: String,
+    },
+}
+
+/// An uploaded file as cited.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EvidenceFile {
+    /// The upload's id.
+    pub r#ref: String,
+    /// SHA-256 of its bytes, lower-case hex.
+    pub sha256: String,
+    /// The name it was uploaded under.
+    pub file_name: String,
+    /// The media type it was uploaded with.
+    pub content_type: String,
+}
+
+/// An event that waits for its wait.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HeldEvent {
+    /// Its number among the run's events.
+    pub number: u32,
+    /// Its name.
+    pub name: String,
+    /// Its data.
+    pub data: Map<String, Value>,
+    /// Who sent it.
+    pub by: String,
+}
+
+/// How a run ended (core §3.5).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ended {
+    /// Whether it was cancelled; it ended by itself otherwise.
+    pub cancelled: bool,
+    /// A finish outcome, `rejected` or `failed`; `None` when cancelled.
+    pub outcome: Option<String>,
+    /// Who ended it: a subject, or `server`.
+    pub by: String,
+    /// When.
+    pub at: Time,
+    /// The reason, the note, or nothing.
+    pub note: Option<String>,
+}
+
+impl Run {
+    /// The state of a step, when it was ever reached.
+    pub fn step(&self, id: &str) -> Option<&StepState> {
+        self.steps.get(id)
+    }
+
+    /// The open work item with this id, and its step.
+    pub fn open_item(&self, id: &str) -> Option<(&str, &Item)> {
+        self.steps.iter().find_map(|(step, s)| s.item.as_ref().filter(|i| i.id == id).map(|i| (step.as_str(), i)))
+    }
+
+    /// The id of this run's work item with this number.
+    pub fn item_id(&self, number: u32) -> String {
+        format!("w_{}_{number}", self.meta.id.trim_start_matches("r_"))
+    }
+
+    /// Whether this run ever made a work item with this id.
+    pub fn issued(&self, item: &str) -> bool {
+        item.strip_prefix("w_")
+            .and_then(|rest| rest.strip_prefix(self.meta.id.trim_start_matches("r_")))
+            .and_then(|rest| rest.strip_prefix('_'))
+            .filter(|n| !n.starts_with(['0', '+']))
+            .and_then(|n| n.parse::<u32>().ok())
+            .is_some_and(|n| n <= self.items_issued)
+    }
+
+    /// `active`, `waiting`, `ended` or `cancelled` (core §3.5).
+    pub fn state(&self) -> RunState {
+        match &self.ended {
+            Some(e) if e.cancelled => RunState::Cancelled,
+            Some(_) => RunState::Ended,
+            None if self.steps.values().any(|s| s.status == Some(Status::Ready)) => RunState::Active,
+            None => RunState::Waiting,
+        }
+    }
+}
+
+/// The state of a run as everybody sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum RunState {
+    /// Some step is ready or claimed.
+    Active,
+    /// Only people, timers, events or escalations are pending.
+    Waiting,
+    /// It ended with an outcome.
+    Ended,
+    /// An operator cancelled it.
+    Cancelled,
+}
