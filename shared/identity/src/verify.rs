@@ -236,7 +236,8 @@ fn read_caller(claims: &Value, issuer: &IssuerConfig) -> Result<Caller, AuthErro
     let flagged = match claim(claims, &names.operator) {
         None => false,
         Some(Value::Bool(operator)) => *operator,
-        Some(Value::String(operator)) => operator == "true",
+        Some(Value::String(operator)) if operator == "true" => true,
+        Some(Value::String(operator)) if operator == "false" => false,
         Some(_) => return Err(AuthError::Claim("operator claim is neither true nor false")),
     };
     let operator = flagged || groups.iter().any(|group| issuer.operator_groups.contains(group));
