@@ -1,0 +1,43 @@
+//! Every limit of this crate, its unit last in its name. A file over a limit is refused with the limit in the message.
+
+/// The largest frontmatter, in bytes between the two `---` lines.
+pub const FRONTMATTER_BYTES: usize = 64 * 1024;
+
+/// The largest body, in bytes after the closing `---` line.
+pub const BODY_BYTES: usize = 128 * 1024;
+
+/// The most steps a process may list.
+pub const STEPS: usize = 500;
+
+/// The most nodes that all aliases of a file together may stand for.
+pub const ALIAS_NODES: usize = 10_000;
+
+/// The most bytes of text that all aliases of a file together may stand for.
+pub const ALIAS_BYTES: usize = 256 * 1024;
+
+/// The deepest nesting of mappings and lists in the frontmatter, aliases followed.
+pub const DEPTH_LEVELS: usize = 64;
+
+/// The most problems one reading reports; a last line says how many more there are.
+pub const PROBLEMS: usize = 1_000;
+
+/// The most "did you mean" searches in one reading.
+pub const SUGGESTIONS: usize = 50;
+
+/// The most characters of the file's own text that a message quotes in one place.
+pub const QUOTE_CHARACTERS: usize = 60;
+
+/// The longest duration, in days: a thousand years, so that any due time is a date that can be written.
+pub const SPAN_DAYS: u64 = 365_000;
+
+/// The longest `name`, in characters (core §2.1).
+pub const NAME_CHARACTERS: usize = 64;
+
+/// The longest step id, event name, role name and outcome, in characters (core §2.2).
+pub const ID_CHARACTERS: usize = 64;
+
+/// The longest e-mail address, in bytes.
+pub const EMAIL_BYTES: usize = 254;
+
+/// The most issues reported about one value, so that a long list of wrong elements has a short answer.
+pub const VALUE_ISSUES: usize = 1_000;

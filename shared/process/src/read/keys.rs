@@ -1,0 +1,179 @@
+//! Which keys stand where (core §2.1–§2.3), and the words for one that does not belong.
+
+use crate::problem::{Path, Report, did_you_mean};
+use crate::yaml::{Data, Entry, Node};
+
+/// The keys of the frontmatter.
+pub(super) const DOCUMENT: &[&str] = &["name", "description", "inputs", "requires", "steps"];
+
+/// The keys of `requires`.
+pub(super) const REQUIRES: &[&str] = &["systems"];
+
+/// The keys of a field object.
+pub(super) const FIELD: &[&str] = &["type", "description", "optional", "one_of", "items"];
+
+/// The keys of a route.
+pub(super) const ROUTE: &[&str] = &["to", "when"];
+
+/// The keys of a step, whatever its kind; those of the profiles are left out, so that nothing suggests them.
+pub(super) const STEP: &[&str] = &[
+    "id",
+    "agent",
+    "task",
+    "approve",
+    "wait",
+    "wait_until",
+    "wait_for",
+    "finish",
+    "output",
+    "evidence",
+    "next",
+    "person",
+    "on_reject",
+    "due",
+    "timeout",
+    "on_timeout",
+];
+
+/// The key that says what a step is (core §2.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KindKey {
+    Agent,
+    Task,
+    Approve,
+    Wait,
+    WaitUntil,
+    WaitFor,
+    Finish,
+    /// Of the profile parallel-1: recognised, so that it is refused for what it is.
+    Parallel,
+}
+
+impl KindKey {
+    /// The kind that this key names.
+    pub(super) fn of(key: &str) -> Option<KindKey> {
+        Some(match key {
+            "agent" => KindKey::Agent,
+            "task" => KindKey::Task,
+            "approve" => KindKey::Approve,
+            "wait" => KindKey::Wait,
+            "wait_until" => KindKey::WaitUntil,
+            "wait_for" => KindKey::WaitFor,
+            "finish" => KindKey::Finish,
+            "parallel" => KindKey::Parallel,
+            _ => return None,
+        })
+    }
+
+    /// The key.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            KindKey::Agent => "agent",
+            KindKey::Task => "task",
+            KindKey::Approve => "approve",
+            KindKey::Wait => "wait",
+            KindKey::WaitUntil => "wait_until",
+            KindKey::WaitFor => "wait_for",
+            KindKey::Finish => "finish",
+            KindKey::Parallel => "parallel",
+        }
+    }
+
+    /// Whether a step of this kind takes the key.
+    pub(super) fn takes(self, key: &str) -> bool {
+        self == KindKey::Parallel || takers(key).contains(&self)
+    }
+}
+
+/// The kinds that take an optional key.
+pub(super) fn takers(key: &str) -> &'static [KindKey] {
+    use KindKey::{Agent, Approve, Task, Wait, WaitFor, WaitUntil};
+    match key {
+        "output" | "evidence" => &[Agent, Task],
+        "next" => &[Agent, Task, Approve, Wait, WaitUntil, WaitFor],
+        "person" => &[Task, Approve],
+        "on_reject" => &[Approve],
+        "due" => &[Agent, Task, Approve],
+        "timeout" | "on_timeout" => &[WaitFor],
+        _ => &[],
+    }
+}
+
+/// Reports a key that belongs nowhere in `place`, and returns the key that was probably meant.
+pub(super) fn unknown<'k>(
+    entry: &Entry,
+    path: &Path<'_>,
+    place: &str,
+    known: &[&'k str],
+    report: &mut Report,
+) -> Option<&'k str> {
+    let meant = report.suggest(&entry.key, known.iter().copied());
+    let what = match meant {
+        Some(_) => format!("unknown key{}", did_you_mean(meant)),
+        None => format!("unknown key; {place} takes {}", known.join(", ")),
+    };
+    report.error(entry.key_at, &path.key(&entry.key), what);
+    meant
+}
+
+/// The text of a value that must be text.
+pub(super) fn text<'n>(node: &'n Node, path: &Path<'_>, wanted: &str, report: &mut Report) -> Option<&'n str> {
+    match &*node.data {
+        Data::Text(text) => Some(text),
+        Data::Broken => None,
+        Data::Null => {
+            report.error(node.at, path, format!("has no value; write {wanted}"));
+            None
+        }
+        Data::Bool(_) | Data::Number(_) => {
+            report.error(node.at, path, format!("expected {wanted}, found {}; put text in quotes", node.what()));
+            None
+        }
+        Data::List(_) | Data::Map(_) => {
+            report.error(node.at, path, format!("expected {wanted}, found {}", node.what()));
+            None
+        }
+    }
+}
+
+/// The text of a value that must be text with something in it.
+pub(super) fn filled<'n>(node: &'n Node, path: &Path<'_>, wanted: &str, report: &mut Report) -> Option<&'n str> {
+    let text = text(node, path, wanted, report)?;
+    if text.trim().is_empty() {
+        report.error(node.at, path, format!("is blank; write {wanted}"));
+        return None;
+    }
+    Some(text)
+}
+
+/// The elements of a value that must be a list.
+pub(super) fn list<'n>(node: &'n Node, path: &Path<'_>, wanted: &str, report: &mut Report) -> Option<&'n [Node]> {
+    match &*node.data {
+        Data::List(list) => Some(list),
+        Data::Broken => None,
+        Data::Null => {
+            report.error(node.at, path, format!("has no value; write {wanted}"));
+            None
+        }
+        _ => {
+            report.error(node.at, path, format!("expected {wanted}, found {}", node.what()));
+            None
+        }
+    }
+}
+
+/// The entries of a value that must be a mapping.
+pub(super) fn map<'n>(node: &'n Node, path: &Path<'_>, wanted: &str, report: &mut Report) -> Option<&'n [Entry]> {
+    match &*node.data {
+        Data::Map(entries) => Some(entries),
+        Data::Broken => None,
+        Data::Null => {
+            report.error(node.at, path, format!("has no value; write {wanted}"));
+            None
+        }
+        _ => {
+            report.error(node.at, path, format!("expected {wanted}, found {}", node.what()));
+            None
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! One step on its own (core §2.2): its kind, the keys that the kind takes, and the form of every value. What only the
+//! other steps can tell (targets, paths, order) is left in the [`Draft`] for the rules after it.
+
+use super::fields::{self, Declared};
+use super::keys::{self, KindKey};
+use super::person::{self, Reference, Who};
+use super::words;
+use crate::limits::ID_CHARACTERS;
+use crate::model::{EvidenceKind, Span};
+use crate::problem::{Path, Position, Report, shorten};
+use crate::yaml::{Data, Entry, Node};
+
+/// A step as far as it can be told alone.
+#[derive(Debug)]
+pub(super) struct Draft<'n> {
+    /// Where the step begins.
+    pub(super) at: Position,
+    /// The id as written, whether or not it is a proper one: others name it as written.
+    pub(super) id: Option<(&'n str, Position)>,
+    /// The kind, when there is exactly one.
+    pub(super) kind: Option<KindKey>,
+    /// Instructions, what is approved, the event or the outcome.
+    pub(super) text: Option<&'n str>,
+    /// `wait`.
+    pub(super) span: Option<Span>,
+    /// `wait_until`.
+    pub(super) until: Option<(Reference<'n>, Position)>,
+    /// `person`.
+    pub(super) person: Option<(Who<'n>, Position)>,
+    /// `output`.
+    pub(super) output: Declared,
+    /// `evidence`.
+    pub(super) evidence: Vec<EvidenceKind>,
+    /// `next`.
+    pub(super) next: NextDraft<'n>,
+    /// `on_reject`.
+    pub(super) on_reject: Option<Target<'n>>,
+    /// `due`.
+    pub(super) due: Option<Span>,
+    /// `timeout`.
+    pub(super) timeout: Option<Span>,
+    /// `on_timeout`.
+    pub(super) on_timeout: Option<Target<'n>>,
+}
+
+/// `next` as written.
+#[derive(Debug)]
+pub(super) enum NextDraft<'n> {
+    /// Not there: the following step.
+    Absent,
+    /// There, and nothing can be made of it.
+    Broken,
+    /// One step.
+    To(Target<'n>),
+    /// Routes to choose from; a route without a readable target is `None`.
+    Routes(Vec<Option<(Target<'n>, Option<&'n str>)>>),
+}
+
+/// A step named by another.
+#[derive(Debug)]
+pub(super) struct Target<'n> {
+    /// Where it is named.
+    pub(super) at: Position,
+    /// The id as written.
+    pub(super) to: &'n str,
+    /// Where in the step it is named.
+    pub(super) slot: Slot,
+    /// The step it names, once resolved; for a slip of the pen, the step that was probably meant.
+    pub(super) step: Option<usize>,
+}
+
+/// Where in a step another is named.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Slot {
+    Next,
+    /// The nth route, a bare id.
+    Route(usize),
+    /// The nth route, a mapping.
+    RouteTo(usize),
+    OnReject,
+    OnTimeout,
+}
+
+impl<'n> Draft<'n> {
+    /// Every target that the step names, in the order of the keys above.
+    pub(super) fn targets_mut(&mut self) -> impl Iterator<Item = &mut Target<'n>> {
+        let (one, routes) = match &mut self.next {
+            NextDraft::To(target) => (Some(target), None),
+            NextDraft::Routes(routes) => (None, Some(routes)),
+            NextDraft::Absent | NextDraft::Broken => (None, None),
+        };
+        let routes = routes.into_iter().flatten().flatten().map(|(target, _)| target);
+        one.into_iter().chain(routes).chain(self.on_reject.as_mut()).chain(self.on_timeout.as_mut())
+    }
+}
+
+/// Calls `f` with the path of a slot of the nth step.
+pub(super) fn at_slot<R>(step: usize, slot: Slot, f: impl FnOnce(&Path<'_>) -> R) -> R {
+    let steps = Path::Root.key("steps");
+    let step = steps.element(step);
+    match slot {
+        Slot::Next => f(&step.key("next")),
+        Slot::Route(n) => f(&step.key("next").element(n)),
+        Slot::RouteTo(n) => f(&step.key("next").element(n).key("to")),
+        Slot::OnReject => f(&step.key("on_reject")),
+        Slot::OnTimeout => f(&step.key("on_timeout")),
+    }
+}
+
+/// The step that the value at `path` describes.
+pub(super) fn step<'n>(node: &'n Node, path: &Path<'_>, report: &mut Report) -> Draft<'n> {
+    let mut draft = Draft {
+        at: node.at,
+        id: None,
+        kind: None,
+        text: None,
+        span: None,
+        until: None,
+        person: None,
+        output: Declared::default(),
+        evidence: Vec::new(),
+        next: NextDraft::Absent,
+        on_reject: None,
+        due: None,
+        timeout: None,
+        on_timeout: None,
+    };
+    let Some(entries) = keys::map(node, path, "a step, a mapping with `id` and a kind", report) else {
+        draft.next = NextDraft::Broken;
+        return draft;
+    };
+    let kinds: Vec<(KindKey, &Entry)> =
+        entries.iter().filter_map(|e| KindKey::of(&e.key).map(|kind| (kind, e))).collect();
+    let mut kind_meant = false;
+    if let [(kind, _)] = kinds.as_slice() {
+        draft.kind = Some(*kind);
+    }
+    if let [(first, _), others @ ..] = kinds.as_slice() {
+        for (_, entry) in others {
+            let what = format!("a step has exactly one kind, and this one is already `{}`; keep one", first.name());
+            report.error(entry.key_at, &path.key(&entry.key), what);
+        }
+    }
+    let mut has_id = false;
+    for entry in entries {
+        let here = path.key(&entry.key);
+        if KindKey::of(&entry.key).is_none() && !allowed(draft.kind, entry, &here, report) {
+            continue;
+        }
+        match entry.key.as_str() {
+            "id" => {
+                has_id = true;
+                draft.id = id(&entry.value, &here, report).map(|text| (text, entry.value.at));
+            }
+            "check" | "advisory" => report.profile(entry.key_at, &here, "check-1", format!("`{}`", entry.key)),
+            "parallel" => report.profile(entry.key_at, &here, "parallel-1", "`parallel`"),
+            _ if value(&mut draft, entry, &here, report) => {}
+            _ => {
+                let meant = keys::unknown(entry, path, "a step", keys::STEP, report);
+                has_id |= meant == Some("id");
+                kind_meant |= meant.is_some_and(|key| KindKey::of(key).is_some());
+            }
+        }
+    }
+    if !has_id {
+        report.error(node.at, path, "`id` is missing; give the step one");
+    }
+    if kinds.is_empty() && !kind_meant {
+        let what = "has no kind; add one of agent, task, approve, wait, wait_until, wait_for, finish";
+        report.error(node.at, path, what);
+    }
+    if let Some(kind @ (KindKey::Task | KindKey::Approve)) = draft.kind
+        && !entries.iter().any(|e| e.key == "person")
+    {
+        let what = format!("`{}` needs `person`: a role, `initiator`, or a path to a person", kind.name());
+        report.error(node.at, path, what);
+    }
+    if draft.kind == Some(KindKey::WaitFor)
+        && !entries.iter().any(|e| e.key == "timeout")
+        && let Some(entry) = entries.iter().find(|e| e.key == "on_timeout")
+    {
+        let what = "there is no `timeout` after which to continue here; add one or remove this";
+        report.error(entry.key_at, &path.key("on_timeout"), what);
+    }
+    draft
+}
+
+/// Whether a step of this kind takes the key; reports when it does not.
+fn allowed(kind: Option<KindKey>, entry: &Entry, path: &Path<'_>, report: &mut Report) -> bool {
+    let takers = keys::takers(&entry.key);
+    let Some(kind) = kind else { return true };
+    if takers.is_empty() || kind.takes(&entry.key) {
+        return true;
+    }
+    let what = if kind == KindKey::Finish && entry.key == "next" {
+        "a finish ends the run, so it has no `next`; remove it".to_owned()
+    } else {
+        let takers: Vec<&str> = takers.iter().map(|k| k.name()).collect();
+        format!("`{}` is only for {}, and this step is `{}`; remove it", entry.key, takers.join(", "), kind.name())
+    };
+    report.error(entry.key_at, path, what);
+    false
+}
+
+/// Takes in the value of a key; `false` when the key is none of a step's.
+fn value<'n>(draft: &mut Draft<'n>, entry: &'n Entry, path: &Path<'_>, report: &mut Report) -> bool {
+    let node = &entry.value;
+    match entry.key.as_str() {
+        "agent" | "task" => draft.text = keys::filled(node, path, "instructions", report),
+        "approve" => draft.text = keys::filled(node, path, "what is to be approved", report),
+        "wait" => draft.span = span(node, path, report),
+        "wait_until" => draft.until = person::until(node, path, report).map(|r| (r, node.at)),
+        "wait_for" => draft.text = event(node, path, report),
+        "finish" => draft.text = outcome(node, path, report),
+        "person" => draft.person = person::who(node, path, report).map(|w| (w, node.at)),
+        "output" => draft.output = fields::fields(node, path, report),
+        "evidence" => draft.evidence = evidence(node, path, report),
+        "next" => draft.next = next(node, draft.kind, path, report),
+        "on_reject" => draft.on_reject = target(node, Slot::OnReject, path, report),
+        "on_timeout" => draft.on_timeout = target(node, Slot::OnTimeout, path, report),
+        "due" => draft.due = span(node, path, report),
+        "timeout" => draft.timeout = span(node, path, report),
+        _ => return false,
+    }
+    true
+}
+
+/// The rule for ids and event names, in words.
+fn id_rule(text: &str, what: &str) -> String {
+    format!(
+        "`{}` is not {what}; begin with a lower-case letter and go on with lower-case letters, digits, `_` and `-`, \
+         {ID_CHARACTERS} characters at most",
+        shorten(text)
+    )
+}
+
+fn id<'n>(node: &'n Node, path: &Path<'_>, report: &mut Report) -> Option<&'n str> {
+    let text = keys::text(node, path, "an id such as `check_vendor`", report)?;
+    if !words::is_id(text) {
+        report.error(node.at, path, id_rule(text, "an id"));
+    }
+    Some(text)
+}
+
+fn event<'n>(node: &'n Node, path: &Path<'_>, report: &mut Report) -> Option<&'n str> {
+    let text = keys::text(node, path, "an event name such as `payment_received`", report)?;
+    if !words::is_id(text) {
+        report.error(node.at, path, id_rule(text, "an event name"));
+        return None;
+    }
+    Some(text)
+}
+
+fn outcome<'n>(node: &'n Node, path: &Path<'_>, report: &mut Report) -> Option<&'n str> {
+    let text = keys::filled(node, path, "the run's outcome, a short word such as `onboarded`", report)?;
+    if !words::is_outcome(text) {
+        let what = format!("`{}` is not an outcome; use one line of at most {ID_CHARACTERS} characters", shorten(text));
+        report.error(node.at, path, what);
+        return None;
+    }
+    Some(text)
+}
+
+fn span(node: &Node, path: &Path<'_>, report: &mut Report) -> Option<Span> {
+    if let Data::Number(number) = &*node.data {
+        let what = format!("`{}` has no unit; write `30m`, `4h` or `3d`", shorten(&number.to_string()));
+        report.error(node.at, path, what);
+        return None;
+    }
+    let text = keys::text(node, path, "a duration such as `30m`, `4h` or `3d`", report)?;
+    words::span(text).map_err(|why| report.error(node.at, path, format!("`{}` {why}", shorten(text)))).ok()
+}
+
+fn evidence(node: &Node, path: &Path<'_>, report: &mut Report) -> Vec<EvidenceKind> {
+    let Some(list) = keys::list(node, path, "a list of `file` and `link`", report) else { return Vec::new() };
+    let mut kinds = Vec::new();
+    for (n, item) in list.iter().enumerate() {
+        let path = path.element(n);
+        let kind = match keys::text(item, &path, "`file` or `link`", report) {
+            Some("file") => EvidenceKind::File,
+            Some("link") => EvidenceKind::Link,
+            Some(other) => {
+                let what = format!("`{}` is not a kind of evidence; use `file` or `link`", shorten(other));
+                report.error(item.at, &path, what);
+                continue;
+            }
+            None => continue,
+        };
+        if kinds.contains(&kind) {
+            report.warning(item.at, &path, format!("`{}` is listed already; once is enough", kind.name()));
+        } else {
+            kinds.push(kind);
+        }
+    }
+    kinds
+}
+
+fn target<'n>(node: &'n Node, slot: Slot, path: &Path<'_>, report: &mut Report) -> Option<Target<'n>> {
+    let to = keys::filled(node, path, "the id of a step", report)?;
+    Some(Target { at: node.at, to, slot, step: None })
+}
+
+fn next<'n>(node: &'n Node, kind: Option<KindKey>, path: &Path<'_>, report: &mut Report) -> NextDraft<'n> {
+    let list = match &*node.data {
+        Data::List(list) => list,
+        Data::Broken => return NextDraft::Broken,
+        Data::Map(_) => {
+            report.error(
+                node.at,
+                path,
+                "expected a step id or a list of routes, found a mapping; put the route in a list",
+            );
+            return NextDraft::Broken;
+        }
+        _ => return target(node, Slot::Next, path, report).map_or(NextDraft::Broken, NextDraft::To),
+    };
+    if let Some(kind) = kind
+        && !matches!(kind, KindKey::Agent | KindKey::Task)
+    {
+        let what = format!(
+            "only agent and task choose among routes, and this step is `{}`; name one step, or let a task choose",
+            kind.name()
+        );
+        report.error(node.at, path, what);
+    } else if list.len() < 2 {
+        let what = match list.first().and_then(Node::text) {
+            Some(only) => format!("a list needs two or more routes; write `next: {}`", shorten(only)),
+            None => "a list needs two or more routes; for a single one write the step's id alone".to_owned(),
+        };
+        report.error(node.at, path, what);
+    }
+    let mut routes = Vec::new();
+    let mut seen = std::collections::HashSet::new();
+    for (n, item) in list.iter().enumerate() {
+        let path = path.element(n);
+        let route = route(item, n, &path, report);
+        if let Some((target, _)) = &route
+            && !seen.insert(target.to)
+        {
+            let what = format!("`{}` is a route already; name each step once", shorten(target.to));
+            report.error(target.at, &path, what);
+        }
+        routes.push(route);
+    }
+    NextDraft::Routes(routes)
+}
+
+fn route<'n>(node: &'n Node, n: usize, path: &Path<'_>, report: &mut Report) -> Option<(Target<'n>, Option<&'n str>)> {
+    let Data::Map(entries) = &*node.data else {
+        return target(node, Slot::Route(n), path, report).map(|target| (target, None));
+    };
+    let mut to = None;
+    let mut named = false;
+    let mut when = None;
+    for entry in entries {
+        let here = path.key(&entry.key);
+        match entry.key.as_str() {
+            "to" => {
+                named = true;
+                to = target(&entry.value, Slot::RouteTo(n), &here, report);
+            }
+            "when" => when = keys::filled(&entry.value, &here, "when to take this route", report),
+            _ => named |= keys::unknown(entry, path, "a route", keys::ROUTE, report) == Some("to"),
+        }
+    }
+    if !named {
+        report.error(node.at, path, "`to` is missing; name the step that this route leads to");
+    }
+    to.map(|to| (to, when))
+}
