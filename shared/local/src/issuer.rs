@@ -25,6 +25,12 @@ pub const CLIENT: &str = "procession-dev";
 /// Longest life of a token of this issuer, in seconds: ten years.
 pub const TTL_SECONDS_MAX: u64 = 315_360_000;
 
+/// The folder of keys within the data folder; a folder that has it is known as one of ours.
+const KEYS: &str = "keys";
+
+/// The issuer's file among the keys.
+const KEY: &str = "issuer.json";
+
 /// Length of the secret key, in bytes.
 const SEED_BYTES: usize = 32;
 
@@ -109,9 +115,9 @@ impl Issuer {
     /// # Errors
     /// [`IssuerError`], naming the file and the remedy.
     pub fn open(dir: &Path) -> Result<Self, IssuerError> {
-        let folder = dir.join("issuer");
+        let folder = dir.join(KEYS);
         private_folder(&folder).map_err(|source| IssuerError::File { path: folder.clone(), source })?;
-        let path = folder.join("key.json");
+        let path = folder.join(KEY);
         let failed = |source| IssuerError::File { path: path.clone(), source };
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
@@ -236,7 +242,7 @@ fn make_key(folder: &Path, path: &Path) -> io::Result<()> {
     let file = KeyFile { id: URL_SAFE_NO_PAD.encode(id), seed: URL_SAFE_NO_PAD.encode(seed) };
     let text = serde_json::to_string(&file)?;
     // Written under a name of its own and then linked: whoever links first wins, and nobody ever reads half a key.
-    let draft = folder.join(format!("key.{}.{}", std::process::id(), file.id));
+    let draft = folder.join(format!("{KEY}.new.{}.{}", std::process::id(), file.id));
     let written = write_private(&draft, text.as_bytes()).and_then(|()| match fs::hard_link(&draft, path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         linked => linked,
@@ -374,7 +380,7 @@ mod tests {
             threads.into_iter().map(|thread| thread.join().expect("joined")).collect()
         });
         assert!(ids.windows(2).all(|pair| pair[0] == pair[1]), "{ids:?}");
-        let left: Vec<_> = fs::read_dir(dir.path().join("issuer")).expect("listed").collect();
+        let left: Vec<_> = fs::read_dir(dir.path().join(KEYS)).expect("listed").collect();
         assert_eq!(left.len(), 1, "{left:?}");
     }
 
@@ -384,8 +390,8 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().expect("a folder");
         Issuer::open(dir.path()).expect("opened");
-        let folder = dir.path().join("issuer");
-        let file = folder.join("key.json");
+        let folder = dir.path().join(KEYS);
+        let file = folder.join(KEY);
         let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
         assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("changed");
@@ -395,13 +401,13 @@ mod tests {
     #[test]
     fn a_broken_key_file_is_named_and_kept() {
         let dir = tempfile::tempdir().expect("a folder");
-        let path = dir.path().join("issuer").join("key.json");
-        private_folder(&dir.path().join("issuer")).expect("made");
+        let path = dir.path().join(KEYS).join(KEY);
+        private_folder(&dir.path().join(KEYS)).expect("made");
         for text in ["", "{}", r#"{"id":"a","seed":"AA"}"#, r#"{"id":"","seed":""}"#] {
             let _ = fs::remove_file(&path);
             write_private(&path, text.as_bytes()).expect("written");
             let message = Issuer::open(dir.path()).err().expect("refused").to_string();
-            assert!(message.contains("key.json") && message.contains("move it away"), "{message}");
+            assert!(message.contains(KEY) && message.contains("move it away"), "{message}");
             assert_eq!(fs::read_to_string(&path).expect("kept"), text);
         }
     }

@@ -7,8 +7,9 @@ mod database;
 mod error;
 mod evidence;
 mod folder;
+pub mod issuer;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
@@ -97,7 +98,8 @@ fn origin(url: &str) -> Result<String, LocalError> {
     if !matches!(uri.scheme_str(), Some("http" | "https")) {
         return Err(fault("it begins with neither http:// nor https://"));
     }
-    let host = uri.authority().filter(|host| !host.as_str().contains('@')).ok_or_else(|| fault("it has no plain host"))?;
+    let host =
+        uri.authority().filter(|host| !host.as_str().contains('@')).ok_or_else(|| fault("it has no plain host"))?;
     if !matches!(uri.path(), "" | "/") || uri.query().is_some() || url.contains('#') {
         return Err(fault("it has a path, which links would have to be signed with"));
     }
