@@ -23,6 +23,7 @@ pub use attempt::*;
 pub use canonical::{canonical, digest, hex};
 pub use command::*;
 pub use data::*;
+pub use decide::work_item::{assigned_to, person_key, same_person};
 pub use decide::{decide, start};
 pub use event::*;
 pub use evolve::*;

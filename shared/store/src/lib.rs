@@ -1,11 +1,34 @@
 //! The run's journal, attempts, request records, work lists, catalogue, evidence and timers.
 //!
-//! Everything above [`table`] and [`files`] is written against those two seams; `dynamo` and `s3` implement them with
-//! the AWS clients, hosted and embedded alike.
+//! [`Store`] is written against two seams, [`table`] and [`files`], and against the traits in [`context`]; [`dynamo`]
+//! and [`s3`] implement the seams with the AWS clients, hosted and embedded alike. The write path is in [`write`]: two
+//! rounds, one to read and one to commit.
 
+pub mod catalogue;
+pub mod context;
 pub mod counting;
 pub mod dynamo;
+pub mod error;
+pub mod evidence;
 pub mod files;
+pub mod keys;
+pub mod lists;
 pub mod memory;
+mod merge;
+pub mod partition;
+pub mod request;
+pub mod runs;
 pub mod s3;
+pub mod seal;
+pub mod store;
 pub mod table;
+pub mod wake;
+pub mod work;
+pub mod write;
+
+pub use context::{Alarm, Alarms, Clock, Ids, NoAlarms, RandomIds, SystemClock};
+pub use error::Error;
+pub use evidence::EvidenceRef;
+pub use request::Request;
+pub use seal::{ClaimToken, Seal, SealKey};
+pub use store::{Parts, Settings, Store};

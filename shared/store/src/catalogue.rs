@@ -1,0 +1,395 @@
+//! Processes: drafts, published versions, and which version is the latest (core §6.5, §7).
+//!
+//! A published version never changes, so it is read once and kept in memory; what changes is which one is the latest.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
+
+use process::Document;
+use run::{Code, Refusal, Time};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::error::Error;
+use crate::keys;
+use crate::lists::{doc, read};
+use crate::request::{Did, Record, Request};
+use crate::store::Store;
+use crate::table::{Item, Op, Range, When};
+
+/// Most versions kept in memory. One is at most 200 KB of text.
+const KEPT_VERSIONS: usize = 256;
+
+/// How often a publication is tried when others publish the same process at once.
+const PUBLISH_ATTEMPTS: usize = 5;
+
+/// A published version, ready to run.
+#[derive(Debug)]
+pub struct Version {
+    /// Its number, from 1.
+    pub number: u64,
+    /// The process as published.
+    pub document: Document,
+    /// Role name to group id.
+    pub roles: BTreeMap<String, String>,
+    /// The content hash, lower-case hex (core §6.5).
+    pub hash: String,
+    /// PROCESS.md exactly as imported.
+    pub source: String,
+    /// Who published it.
+    pub published_by: String,
+    /// When.
+    pub published_at: Time,
+}
+
+/// The versions in memory.
+#[derive(Default)]
+pub(crate) struct Versions(Mutex<HashMap<(String, String, u64), Arc<Version>>>);
+
+impl Versions {
+    fn get(&self, key: &(String, String, u64)) -> Option<Arc<Version>> {
+        self.0.lock().ok()?.get(key).cloned()
+    }
+
+    fn keep(&self, key: (String, String, u64), version: Arc<Version>) {
+        if let Ok(mut kept) = self.0.lock() {
+            if kept.len() >= KEPT_VERSIONS
+                && let Some(some) = kept.keys().next().cloned()
+            {
+                kept.remove(&some);
+            }
+            kept.insert(key, version);
+        }
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct VersionDoc {
+    number: u64,
+    source: String,
+    hash: String,
+    roles: BTreeMap<String, String>,
+    published_by: String,
+    published_at: Time,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DraftDoc {
+    source: String,
+    hash: String,
+    imported_by: String,
+    imported_at: Time,
+}
+
+/// A process in the catalogue: its latest version.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// What it does and when to start it.
+    pub description: String,
+    /// The latest version's number.
+    pub version: u64,
+    /// The declared inputs, as the file has them.
+    pub inputs: Map<String, Value>,
+    /// `requires.systems`, when declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub systems: Option<Vec<String>>,
+}
+
+/// An imported draft.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    /// The process as imported.
+    pub document: Document,
+    /// PROCESS.md exactly as imported.
+    pub source: String,
+    /// The content hash it would be published with.
+    pub hash: String,
+}
+
+/// Everything that is known of a process.
+#[derive(Debug, Clone)]
+pub struct Known {
+    /// The asked-for version, or the latest one; `None` while there is only a draft.
+    pub version: Option<Arc<Version>>,
+    /// The number of the latest version; 0 while there is only a draft.
+    pub latest: u64,
+    /// The draft, when one was imported since the last publication.
+    pub draft: Option<Draft>,
+}
+
+/// Reads a PROCESS.md, or says everything that is wrong with it.
+fn parse(source: &str, folder: Option<&str>) -> Result<Document, Refusal> {
+    let reading = match folder {
+        Some(folder) => process::read_in_folder(source.as_bytes(), folder),
+        None => process::read(source.as_bytes()),
+    };
+    let errors = reading.problems.iter().filter(|p| p.severity == process::Severity::Error);
+    let issues: Vec<String> = errors.map(ToString::to_string).collect();
+    match reading.document {
+        Some(document) if issues.is_empty() => Ok(document),
+        _ => {
+            let message =
+                "This PROCESS.md cannot be run, so no draft was made. Each issue is line:column: what to fix.";
+            Err(Refusal::new(Code::Invalid, message).issues(issues))
+        }
+    }
+}
+
+fn no_process(name: &str) -> Error {
+    Error::refused(Code::NotFound, format!("No process `{name}` here. Call list_processes for the published ones."))
+}
+
+impl Store {
+    /// A published version; `None` when there is none with this number.
+    pub async fn version(&self, org: &str, name: &str, number: u64) -> Result<Option<Arc<Version>>, Error> {
+        let key = (org.to_owned(), name.to_owned(), number);
+        if let Some(version) = self.versions.get(&key) {
+            return Ok(Some(version));
+        }
+        let found = self.table.get(&[keys::version(org, name, number)]).await?;
+        let Some(item) = found.into_iter().flatten().next() else { return Ok(None) };
+        let stored: VersionDoc = read(item)?;
+        let document = parse(&stored.source, None).map_err(|refusal| {
+            Error::Invariant(format!("published process {name} version {number} does not read: {:?}", refusal.issues))
+        })?;
+        let version = Arc::new(Version {
+            number,
+            document,
+            roles: stored.roles,
+            hash: stored.hash,
+            source: stored.source,
+            published_by: stored.published_by,
+            published_at: stored.published_at,
+        });
+        self.versions.keep(key, version.clone());
+        Ok(Some(version))
+    }
+
+    /// The version that a run keeps.
+    pub(crate) async fn version_of(&self, org: &str, meta: &run::Meta) -> Result<Arc<Version>, Error> {
+        self.version(org, &meta.process, meta.version).await?.ok_or_else(|| {
+            Error::Invariant(format!("run {} keeps {} version {}, which is gone", meta.id, meta.process, meta.version))
+        })
+    }
+
+    /// The catalogue's entry of one process.
+    pub(crate) async fn latest(&self, org: &str, name: &str) -> Result<Option<Listed>, Error> {
+        let found = self.table.get(&[keys::catalogue(org, name)]).await?;
+        found.into_iter().flatten().next().map(read).transpose()
+    }
+
+    /// Published processes by name, after this one, at most so many.
+    pub async fn processes(&self, org: &str, after: Option<&str>, most: u32) -> Result<Vec<Listed>, Error> {
+        let range = Range {
+            partition: keys::catalogue_partition(org),
+            // A name has no character below `-`, so this is the least key above it.
+            from: after.map(|name| format!("{name} ")),
+            to: None,
+            backwards: false,
+            limit: Some(most),
+        };
+        self.table.query(&range).await?.into_iter().map(read).collect()
+    }
+
+    /// Imports a PROCESS.md as the draft of its process, replacing an earlier draft (core §7). The answer is made by
+    /// `answer` and kept for a repeated call.
+    pub async fn import(
+        &self,
+        request: &Request<'_>,
+        source: &str,
+        folder: Option<&str>,
+        answer: impl Fn(&Draft) -> Value + Send + Sync,
+    ) -> Result<Value, Error> {
+        if let Some(record) = self.recorded(request).await? {
+            return other(record);
+        }
+        let document = parse(source, folder)?;
+        let hash = process::content_hash(&document);
+        let now = self.clock.now();
+        let stored = DraftDoc {
+            source: source.to_owned(),
+            hash: hash.clone(),
+            imported_by: request.actor.subject.clone(),
+            imported_at: now,
+        };
+        let key = keys::draft(request.org, &document.name);
+        let value = answer(&Draft { document, source: source.to_owned(), hash });
+        let ops = vec![
+            // The tag holds a publication to the draft it read.
+            Op::Put { item: Item { key, tag: stored.hash.clone(), doc: doc(&stored)? }, when: When::Always },
+            self.record_op(request, &Record::of(request, now, Did::Other(value.clone())))?,
+        ];
+        self.commit_or_replay(request, ops, value).await
+    }
+
+    /// Publishes the draft of a process as its next version, with these groups for its roles (core §6.5, §7).
+    pub async fn publish(
+        &self,
+        request: &Request<'_>,
+        name: &str,
+        roles: &BTreeMap<String, String>,
+        answer: impl Fn(&Version) -> Value + Send + Sync,
+    ) -> Result<Value, Error> {
+        for _ in 0..PUBLISH_ATTEMPTS {
+            if let Some(record) = self.recorded(request).await? {
+                return other(record);
+            }
+            let found = self.table.get(&[keys::draft(request.org, name), keys::catalogue(request.org, name)]).await?;
+            let mut found = found.into_iter();
+            let (draft, latest) = (found.next().flatten(), found.next().flatten());
+            let Some(draft) = draft else {
+                let message = format!("There is no draft of `{name}`. Import its PROCESS.md first.");
+                return Err(Error::refused(Code::NotFound, message));
+            };
+            let draft_tag = draft.tag.clone();
+            let draft: DraftDoc = read(draft)?;
+            let document = parse(&draft.source, None)?;
+            bound(&document, roles)?;
+            let before: Option<Listed> = latest.map(read).transpose()?;
+            let now = self.clock.now();
+            let version = Version {
+                number: before.as_ref().map_or(0, |l| l.version) + 1,
+                document,
+                roles: roles.clone(),
+                hash: draft.hash,
+                source: draft.source,
+                published_by: request.actor.subject.clone(),
+                published_at: now,
+            };
+            let value = answer(&version);
+            let ops = self.publication(request, &version, before.as_ref(), draft_tag, now, &value)?;
+            match self.table.transact(&ops).await {
+                Ok(()) => return Ok(value),
+                Err(crate::table::TableError::Invalid(why)) => return Err(Error::Invariant(why)),
+                // Somebody else published, or the answer was lost: read again and see.
+                Err(_) => self.pause().await,
+            }
+        }
+        Err(Error::Retry("others publish this process at the same time".to_owned()))
+    }
+
+    fn publication(
+        &self,
+        request: &Request<'_>,
+        version: &Version,
+        before: Option<&Listed>,
+        draft_tag: String,
+        now: Time,
+        answer: &Value,
+    ) -> Result<Vec<Op>, Error> {
+        let (org, name) = (request.org, version.document.name.as_str());
+        let stored = VersionDoc {
+            number: version.number,
+            source: version.source.clone(),
+            hash: version.hash.clone(),
+            roles: version.roles.clone(),
+            published_by: version.published_by.clone(),
+            published_at: now,
+        };
+        let listed = Listed {
+            name: name.to_owned(),
+            description: version.document.description.clone(),
+            version: version.number,
+            inputs: run::inputs_shown(&version.document),
+            systems: version.document.requires.as_ref().map(|r| r.systems.clone()),
+        };
+        let put = |key, tag: String, doc, when| Op::Put { item: Item { key, tag, doc }, when };
+        Ok(vec![
+            put(keys::version(org, name, version.number), String::new(), doc(&stored)?, When::Absent),
+            put(
+                keys::catalogue(org, name),
+                version.number.to_string(),
+                doc(&listed)?,
+                before.map_or(When::Absent, |l| When::Tag(l.version.to_string())),
+            ),
+            Op::Delete { key: keys::draft(org, name), when: When::Tag(draft_tag) },
+            self.record_op(request, &Record::of(request, now, Did::Other(answer.clone())))?,
+        ])
+    }
+
+    /// What is known of a process.
+    pub async fn process(&self, org: &str, name: &str, number: Option<u64>) -> Result<Known, Error> {
+        let found = self.table.get(&[keys::draft(org, name), keys::catalogue(org, name)]).await?;
+        let mut found = found.into_iter();
+        let draft: Option<DraftDoc> = found.next().flatten().map(read).transpose()?;
+        let latest: Option<Listed> = found.next().flatten().map(read).transpose()?;
+        let latest = latest.map_or(0, |l| l.version);
+        let draft = match draft {
+            Some(stored) => {
+                Some(Draft { document: parse(&stored.source, None)?, source: stored.source, hash: stored.hash })
+            }
+            None => None,
+        };
+        let version = match number.unwrap_or(latest) {
+            0 => None,
+            number => self.version(org, name, number).await?,
+        };
+        if version.is_none() && (number.is_some() || draft.is_none()) {
+            return match number {
+                Some(number) if latest > 0 => {
+                    let message = format!("`{name}` has no version {number}; the latest is {latest}.");
+                    Err(Error::refused(Code::NotFound, message))
+                }
+                _ => Err(no_process(name)),
+            };
+        }
+        Ok(Known { version, latest, draft })
+    }
+
+    /// The version a new run keeps: the asked-for one, or the latest.
+    pub(crate) async fn version_to_start(
+        &self,
+        org: &str,
+        name: &str,
+        number: Option<u64>,
+    ) -> Result<Arc<Version>, Error> {
+        let number = match number {
+            Some(number) => number,
+            None => self.latest(org, name).await?.ok_or_else(|| no_process(name))?.version,
+        };
+        match self.version(org, name, number).await? {
+            Some(version) => Ok(version),
+            None => match self.latest(org, name).await? {
+                Some(latest) => {
+                    let message = format!("`{name}` has no version {number}; the latest is {}.", latest.version);
+                    Err(Error::refused(Code::NotFound, message))
+                }
+                None => Err(no_process(name)),
+            },
+        }
+    }
+}
+
+/// Every role has a group, and nothing else is bound.
+fn bound(document: &Document, roles: &BTreeMap<String, String>) -> Result<(), Refusal> {
+    let declared = document.roles();
+    let mut issues = Vec::new();
+    for role in &declared {
+        match roles.get(*role) {
+            None => issues.push(format!("roles.{role}: bind this role to a group")),
+            Some(group) if group.trim().is_empty() => issues.push(format!("roles.{role}: the group is blank")),
+            Some(_) => {}
+        }
+    }
+    for role in roles.keys().filter(|r| !declared.contains(&r.as_str())) {
+        issues.push(format!("roles.{role}: the process has no such role"));
+    }
+    if issues.is_empty() {
+        return Ok(());
+    }
+    let message = format!("`{}` was not published. Every role it names needs a group, and no other.", document.name);
+    Err(Refusal::new(Code::Invalid, message).issues(issues))
+}
+
+/// The recorded answer of a call that is not about a run.
+pub(crate) fn other(record: Record) -> Result<Value, Error> {
+    match record.did {
+        Did::Other(value) => Ok(value),
+        Did::Run(_) => Err(Error::Invariant("a request record says that a run was moved".to_owned())),
+    }
+}

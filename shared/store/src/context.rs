@@ -1,0 +1,118 @@
+//! What the store takes from outside: the clock, fresh ids, and who wakes idle runs. Each is a trait so that the
+//! simulation decides all of it by seed.
+
+use async_trait::async_trait;
+use run::Time;
+
+/// Tells the time.
+pub trait Clock: Send + Sync + 'static {
+    /// Now.
+    fn now(&self) -> Time;
+}
+
+/// The machine's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Time {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Time::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+}
+
+/// Makes what must never be made twice, and rolls dice.
+pub trait Ids: Send + Sync + 'static {
+    /// Text that nobody has been given before: 20 characters of `a`–`z` and `2`–`7`, 100 random bits.
+    fn fresh(&self) -> String;
+
+    /// A number below `below`, which is above 0.
+    fn random(&self, below: u64) -> u64;
+}
+
+/// The operating system's randomness.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RandomIds;
+
+impl Ids for RandomIds {
+    fn fresh(&self) -> String {
+        let bytes: [u8; 13] = rand::random();
+        base32(&bytes).chars().take(20).collect()
+    }
+
+    fn random(&self, below: u64) -> u64 {
+        rand::random_range(0..below.max(1))
+    }
+}
+
+/// Lower-case base 32 (`a`–`z`, `2`–`7`), unpadded.
+pub fn base32(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let (mut out, mut held, mut bits) = (String::new(), 0u32, 0u32);
+    for byte in bytes {
+        held = (held << 8) | u32::from(*byte);
+        bits += 8;
+        while bits >= 5 {
+            bits -= 5;
+            let place = usize::try_from((held >> bits) & 31).unwrap_or(0);
+            out.push(char::from(ALPHABET.get(place).copied().unwrap_or(b'a')));
+        }
+        held &= (1 << bits) - 1;
+    }
+    if bits > 0 {
+        let place = usize::try_from((held << (5 - bits)) & 31).unwrap_or(0);
+        out.push(char::from(ALPHABET.get(place).copied().unwrap_or(b'a')));
+    }
+    out
+}
+
+/// When an idle run must be looked at.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Alarm {
+    /// When.
+    pub at: Time,
+    /// The organization.
+    pub org: String,
+    /// The run.
+    pub run: String,
+}
+
+/// Wakes idle runs. Alarms are set before the write that needs them is committed, so no crash loses one; an alarm that
+/// nothing needs any more wakes a run that has nothing to do, which is harmless.
+#[async_trait]
+pub trait Alarms: Send + Sync + 'static {
+    /// Sets alarms. Setting one again is harmless.
+    ///
+    /// # Errors
+    ///
+    /// Why they could not be set; then the write is not made.
+    async fn set(&self, alarms: &[Alarm]) -> Result<(), String>;
+
+    /// Forgets alarms that nothing needs any more. Best effort.
+    async fn clear(&self, alarms: &[Alarm]);
+}
+
+/// For tests and for servers whose timer loop reads the stored times often enough: sets nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoAlarms;
+
+#[async_trait]
+impl Alarms for NoAlarms {
+    async fn set(&self, _: &[Alarm]) -> Result<(), String> {
+        Ok(())
+    }
+    async fn clear(&self, _: &[Alarm]) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base32_is_rfc_4648_in_lower_case() {
+        assert_eq!(base32(b"foobar"), "mzxw6ytboi");
+        assert_eq!(base32(b"f"), "my");
+        assert_eq!(base32(b""), "");
+        assert_eq!(RandomIds.fresh().len(), 20);
+    }
+}

@@ -1,0 +1,226 @@
+//! Every key of the table, and the one place that knows how one is spelled.
+//!
+//! A key is segments joined by `/`. Segments that come from outside (organizations, request ids, groups) are escaped,
+//! so that no two different things ever share a key. Numbers and times are written so that the order of their text is
+//! their order.
+//!
+//! | partition | sort | holds |
+//! | --- | --- | --- |
+//! | `run/ORG/RUN` | `j/REV` | the journal, one entry an accepted write |
+//! | | `a/STEP` | the working state of a step's attempt |
+//! | `request/ORG/ID` | `-` | what a `requestId` did |
+//! | `ready/ORG/SHARD` | `TIME/RUN/STEP` | agent steps nobody has claimed, by `readySince` |
+//! | `leased/ORG/SHARD` | `TIME/RUN/STEP` | agent steps that were claimed, by the end of the lease |
+//! | `inbox/ORG/group/G`, `inbox/ORG/person/P` | `TIME/ITEM` | open work items, by when they were made |
+//! | `runs/ORG/PROCESS/open`, `…/ended` | `TIME/RUN` | runs, by when they started |
+//! | `timer/SHARD` | `TIME/ORG/RUN/KIND/STEP` | what wakes an idle run, by when |
+//! | `outbox/SHARD` | `TIME/ORG/RUN/REV` | notices that were not sent yet |
+//! | `notices/ORG` | `TIME/RUN/REV` | notices that were sent |
+//! | `catalogue/ORG` | `PROCESS` | the latest published version of each process |
+//! | `process/ORG/PROCESS` | `v/NUMBER` | published versions |
+//! | | `draft` | the draft that was imported last |
+//! | `file/ORG` | `ID` | uploads, with their SHA-256 |
+
+use run::{Assigned, Time, person_key};
+use sha2::{Digest, Sha256};
+
+use crate::table::Key;
+
+/// How many partitions a list that every run writes to is spread over, by run id. Fixed for a table's life.
+pub const SHARDS: u8 = 4;
+
+/// The least and the greatest text a key segment sorts between.
+const END: &str = "~";
+
+fn escaped(segment: &str) -> String {
+    let mut out = String::with_capacity(segment.len());
+    for c in segment.chars() {
+        match c {
+            '/' => out.push_str("%2F"),
+            '%' => out.push_str("%25"),
+            '~' => out.push_str("%7E"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn key(partition: String, sort: String) -> Key {
+    Key { partition, sort }
+}
+
+/// The shard of a run's list entries.
+pub fn shard(run: &str) -> u8 {
+    Sha256::digest(run.as_bytes()).first().copied().unwrap_or(0) % SHARDS
+}
+
+/// A run's partition.
+pub fn run(org: &str, run: &str) -> String {
+    format!("run/{}/{}", escaped(org), escaped(run))
+}
+
+/// A journal entry.
+pub fn journal(org: &str, id: &str, rev: u64) -> Key {
+    key(run(org, id), format!("j/{rev:010}"))
+}
+
+/// The working state of a step's attempt.
+pub fn attempt(org: &str, id: &str, step: &str) -> Key {
+    key(run(org, id), format!("a/{step}"))
+}
+
+/// The step of an attempt's sort key, `None` for another kind of item.
+pub fn attempt_step(sort: &str) -> Option<&str> {
+    sort.strip_prefix("a/")
+}
+
+/// What a request id did.
+pub fn request(org: &str, id: &str) -> Key {
+    key(format!("request/{}/{}", escaped(org), escaped(id)), "-".to_owned())
+}
+
+/// A partition of ready agent steps.
+pub fn ready_partition(org: &str, shard: u8) -> String {
+    format!("ready/{}/{shard}", escaped(org))
+}
+
+/// A ready agent step.
+pub fn ready(org: &str, id: &str, step: &str, since: Time) -> Key {
+    key(ready_partition(org, shard(id)), format!("{since}/{}/{step}", escaped(id)))
+}
+
+/// A partition of leased agent steps.
+pub fn leased_partition(org: &str, shard: u8) -> String {
+    format!("leased/{}/{shard}", escaped(org))
+}
+
+/// A leased agent step.
+pub fn leased(org: &str, id: &str, step: &str, expires: Time) -> Key {
+    key(leased_partition(org, shard(id)), format!("{expires}/{}/{step}", escaped(id)))
+}
+
+/// The last sort key of everything up to and including an instant, in a list that is ordered by time.
+pub fn until(time: Time) -> String {
+    format!("{time}{END}")
+}
+
+/// The partition of a group's open work items.
+pub fn group_inbox(org: &str, group: &str) -> String {
+    format!("inbox/{}/group/{}", escaped(org), escaped(group))
+}
+
+/// The partition of a person's own open work items.
+pub fn person_inbox(org: &str, person: &str) -> String {
+    format!("inbox/{}/person/{}", escaped(org), escaped(&person_key(person)))
+}
+
+/// An open work item.
+pub fn inbox(org: &str, assigned: &Assigned, item: &str, since: Time) -> Key {
+    let partition = match assigned {
+        Assigned::Group(group) => group_inbox(org, group),
+        Assigned::Person(person) => person_inbox(org, person),
+    };
+    key(partition, format!("{since}/{item}"))
+}
+
+/// The partition of a process's open or ended runs.
+pub fn runs_partition(org: &str, process: &str, ended: bool) -> String {
+    format!("runs/{}/{process}/{}", escaped(org), if ended { "ended" } else { "open" })
+}
+
+/// A run's entry in the lists of runs.
+pub fn runs(org: &str, process: &str, ended: bool, started: Time, id: &str) -> Key {
+    key(runs_partition(org, process, ended), format!("{started}/{}", escaped(id)))
+}
+
+/// A partition of timers.
+pub fn timer_partition(shard: u8) -> String {
+    format!("timer/{shard}")
+}
+
+/// A timer of a run. `kind` tells an overdue mark from a wait's end.
+pub fn timer(org: &str, id: &str, at: Time, kind: &str, step: &str) -> Key {
+    key(timer_partition(shard(id)), format!("{at}/{}/{}/{kind}/{step}", escaped(org), escaped(id)))
+}
+
+/// A partition of notices that were not sent yet.
+pub fn outbox_partition(shard: u8) -> String {
+    format!("outbox/{shard}")
+}
+
+/// The notices of one write.
+pub fn outbox(org: &str, id: &str, at: Time, rev: u64) -> Key {
+    key(outbox_partition(shard(id)), format!("{at}/{}/{}/{rev:010}", escaped(org), escaped(id)))
+}
+
+/// The partition of the notices that were sent.
+pub fn notices_partition(org: &str) -> String {
+    format!("notices/{}", escaped(org))
+}
+
+/// The notices of one write, sent.
+pub fn notices(org: &str, id: &str, at: Time, rev: u64) -> Key {
+    key(notices_partition(org), format!("{at}/{}/{rev:010}", escaped(id)))
+}
+
+/// The partition of an organization's published processes.
+pub fn catalogue_partition(org: &str) -> String {
+    format!("catalogue/{}", escaped(org))
+}
+
+/// The latest published version of a process.
+pub fn catalogue(org: &str, process: &str) -> Key {
+    key(catalogue_partition(org), escaped(process))
+}
+
+/// A published version.
+pub fn version(org: &str, process: &str, number: u64) -> Key {
+    key(format!("process/{}/{}", escaped(org), escaped(process)), format!("v/{number:010}"))
+}
+
+/// The draft of a process.
+pub fn draft(org: &str, process: &str) -> Key {
+    key(format!("process/{}/{}", escaped(org), escaped(process)), "draft".to_owned())
+}
+
+/// An upload.
+pub fn file(org: &str, id: &str) -> Key {
+    key(format!("file/{}", escaped(org)), escaped(id))
+}
+
+/// The object that holds an upload's bytes.
+pub fn object(org: &str, id: &str) -> String {
+    // Object keys show in links, so an organization's name does not stand there.
+    let org: String = run::hex(&Sha256::digest(org.as_bytes())).chars().take(20).collect();
+    format!("{org}/{id}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_organizations_share_a_key() {
+        assert_ne!(request("a/b", "c"), request("a", "b/c"));
+        assert_ne!(request("a%2Fb", "c"), request("a/b", "c"));
+        assert_ne!(run("a", "b"), run("a/b", ""));
+    }
+
+    #[test]
+    fn keys_sort_as_numbers_and_times_do() {
+        assert!(journal("o", "r", 9).sort < journal("o", "r", 10).sort);
+        let t = Time::from_millis(1_000);
+        assert!(ready("o", "r", "s", t).sort <= until(t));
+        assert!(ready("o", "r", "s", Time::from_millis(1_001)).sort > until(t));
+        assert!(attempt("o", "r", "s").sort < journal("o", "r", 1).sort);
+    }
+
+    #[test]
+    fn a_person_is_one_person_whatever_the_case() {
+        let t = Time::from_millis(0);
+        assert_eq!(
+            inbox("o", &Assigned::Person("Ann@Example.com".into()), "w", t).partition,
+            person_inbox("o", "ann@example.COM")
+        );
+    }
+}

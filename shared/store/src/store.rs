@@ -1,0 +1,85 @@
+//! The store: two seams, a clock, ids, a seal, and the limits. What it does is in the files beside this one, one
+//! concern each.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use run::{Limits, Time};
+
+use crate::catalogue::Versions;
+use crate::context::{Alarms, Clock, Ids};
+use crate::files::Files;
+use crate::seal::Seal;
+use crate::table::Table;
+
+/// Settings of a server, the same for every organization.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The limits that bound a run.
+    pub limits: Limits,
+    /// The group that escalations are assigned to.
+    pub operators_group: String,
+    /// Most bytes of one upload.
+    pub upload_bytes: usize,
+    /// How long a link to a file opens it.
+    pub link: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            limits: Limits::default(),
+            operators_group: "operators".to_owned(),
+            upload_bytes: 10 * 1024 * 1024,
+            link: Duration::from_secs(15 * 60),
+        }
+    }
+}
+
+/// Runs, processes and evidence of every organization.
+pub struct Store {
+    pub(crate) table: Arc<dyn Table>,
+    pub(crate) files: Arc<dyn Files>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn Ids>,
+    pub(crate) alarms: Arc<dyn Alarms>,
+    pub(crate) seal: Seal,
+    pub(crate) settings: Settings,
+    pub(crate) versions: Versions,
+}
+
+/// What a [`Store`] is made of.
+pub struct Parts {
+    /// Where runs are kept.
+    pub table: Arc<dyn Table>,
+    /// Where evidence is kept.
+    pub files: Arc<dyn Files>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Fresh ids.
+    pub ids: Arc<dyn Ids>,
+    /// Who wakes idle runs.
+    pub alarms: Arc<dyn Alarms>,
+    /// What claim tokens and cursors are sealed with.
+    pub seal: Seal,
+    /// The settings.
+    pub settings: Settings,
+}
+
+impl Store {
+    /// A store of these parts.
+    pub fn new(parts: Parts) -> Store {
+        let Parts { table, files, clock, ids, alarms, seal, settings } = parts;
+        Store { table, files, clock, ids, alarms, seal, settings, versions: Versions::default() }
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The store's time.
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+}

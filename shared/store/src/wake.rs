@@ -1,0 +1,72 @@
+//! Idle runs: which are due, and running what is due on them; and the notices that writes left to be sent.
+//!
+//! Due times are stored with the runs, so a server that was down catches up from the table alone.
+
+use run::Time;
+
+use crate::context::Alarm;
+use crate::error::Error;
+use crate::keys;
+use crate::lists::{Notices, TimerEntry, read};
+use crate::store::Store;
+use crate::table::{Item, Op, Range, When};
+
+/// Most timers, or notices, that one look takes from a shard.
+const TAKEN_ITEMS: u32 = 100;
+
+impl Store {
+    /// Timers of a shard that are due by now, oldest first, at most 100.
+    pub async fn due(&self, shard: u8) -> Result<Vec<Alarm>, Error> {
+        let range = Range {
+            partition: keys::timer_partition(shard),
+            from: None,
+            to: Some(keys::until(self.clock.now())),
+            backwards: false,
+            limit: Some(TAKEN_ITEMS),
+        };
+        self.table.query(&range).await?.into_iter().map(|item| read::<TimerEntry>(item).map(alarm)).collect()
+    }
+
+    /// The next timer of a shard, due or not.
+    pub async fn next_due(&self, shard: u8) -> Result<Option<Time>, Error> {
+        let range =
+            Range { partition: keys::timer_partition(shard), from: None, to: None, backwards: false, limit: Some(1) };
+        let first = self.table.query(&range).await?.into_iter().next();
+        Ok(first.map(read::<TimerEntry>).transpose()?.map(|t| t.at))
+    }
+
+    /// Notices of a shard that were not sent yet, oldest first, at most 100.
+    pub async fn unsent(&self, shard: u8) -> Result<Vec<Notices>, Error> {
+        let range = Range {
+            partition: keys::outbox_partition(shard),
+            from: None,
+            to: None,
+            backwards: false,
+            limit: Some(TAKEN_ITEMS),
+        };
+        self.table.query(&range).await?.into_iter().map(read).collect()
+    }
+
+    /// Files notices as sent. They are sent at least once: a crash between sending and filing sends them again.
+    pub async fn sent(&self, notices: &Notices) -> Result<(), Error> {
+        let Notices { org, run, at, rev, .. } = notices;
+        let item =
+            Item { key: keys::notices(org, run, *at, *rev), tag: String::new(), doc: crate::lists::doc(notices)? };
+        let ops = [
+            Op::Put { item, when: When::Always },
+            Op::Delete { key: keys::outbox(org, run, *at, *rev), when: When::Always },
+        ];
+        Ok(self.table.transact(&ops).await?)
+    }
+
+    /// Notices of an organization that were sent, newest first.
+    pub async fn notices(&self, org: &str, most: u32) -> Result<Vec<Notices>, Error> {
+        let range =
+            Range { partition: keys::notices_partition(org), from: None, to: None, backwards: true, limit: Some(most) };
+        self.table.query(&range).await?.into_iter().map(read).collect()
+    }
+}
+
+fn alarm(timer: TimerEntry) -> Alarm {
+    Alarm { at: timer.at, org: timer.org, run: timer.run }
+}

@@ -1,0 +1,173 @@
+//! `get_work`: what an agent may claim, what a person may decide. Oldest first, paged, never a scan.
+
+use run::{Actor, Code, Refusal, Time, WorkItem};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::keys;
+use crate::lists::{ItemEntry, StepEntry, read};
+use crate::merge::merged;
+use crate::store::Store;
+use crate::table::{Item, Range};
+
+/// Most steps with an ended lease that one call takes from each shard.
+const EXPIRED_ITEMS: u32 = 500;
+
+/// A page of work.
+#[derive(Debug)]
+pub struct WorkPage<T> {
+    /// The work, oldest first.
+    pub items: Vec<T>,
+    /// The next page's cursor.
+    pub next_cursor: Option<String>,
+}
+
+/// A work item with the run it belongs to.
+#[derive(Debug)]
+pub struct PersonWork {
+    /// What the list keeps.
+    pub entry: ItemEntry,
+    /// The work item as the person reads it.
+    pub work_item: WorkItem,
+}
+
+/// A position in a list, in a cursor.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Position {
+    pub(crate) after: String,
+}
+
+/// Opens a cursor that was made for the same caller and filters.
+///
+/// # Errors
+///
+/// `invalid` for any other text.
+pub(crate) fn opened(store: &Store, bound: &str, cursor: Option<&str>) -> Result<Option<String>, Error> {
+    let Some(text) = cursor else { return Ok(None) };
+    match store.seal.read_cursor::<Position>(bound, text) {
+        Some(position) => Ok(Some(position.after)),
+        None => {
+            let message = "This cursor is not one that this call returned to you. Leave it out to start from the top.";
+            Err(Refusal::new(Code::Invalid, message).issue("cursor: not a cursor of this list").into())
+        }
+    }
+}
+
+/// Everything a cursor is bound to, as one text.
+pub(crate) fn bound(tool: &str, org: &str, actor: &Actor, filters: &serde_json::Value) -> String {
+    let kind = match actor.kind {
+        run::ActorKind::Agent => "agent",
+        run::ActorKind::Person => "person",
+    };
+    run::canonical(&serde_json::json!([tool, org, kind, actor.subject, filters]))
+}
+
+impl Store {
+    /// Agent steps that the caller may claim: those nobody has, and those whose lease has ended.
+    pub async fn agent_work(
+        &self,
+        org: &str,
+        actor: &Actor,
+        process: Option<&str>,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<WorkPage<StepEntry>, Error> {
+        let bound = bound("get_work", org, actor, &serde_json::json!(process));
+        let after = opened(self, &bound, cursor)?;
+        let now = self.clock.now();
+        let ready: Vec<String> = (0..keys::SHARDS).map(|s| keys::ready_partition(org, s)).collect();
+        let wanted = |entry: &StepEntry| process.is_none_or(|p| p == entry.process);
+        let keep = |item: Item| {
+            let sort = item.key.sort.clone();
+            let entry: StepEntry = read(item)?;
+            Ok(wanted(&entry).then_some((sort, entry)))
+        };
+        let (page, expired) = futures::join!(
+            merged(self.table.as_ref(), &ready, after.as_deref(), false, limit, keep),
+            self.expired(org, now)
+        );
+        let page = page?;
+        // An ended lease is filed under its end. Here it takes its place by `readySince`, like every other step.
+        let mut found = page.items;
+        for entry in expired? {
+            let sort = keys::ready(org, &entry.run, &entry.step, entry.ready_since).sort;
+            let in_page = after.as_deref().is_none_or(|a| sort.as_str() > a)
+                && page.after.as_deref().is_none_or(|end| sort.as_str() <= end);
+            if in_page && wanted(&entry) {
+                found.push((sort, entry));
+            }
+        }
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        let cut = found.len() > limit;
+        found.truncate(limit);
+        let end = if cut { found.last().map(|(sort, _)| sort.clone()) } else { page.after };
+        let next_cursor = end.map(|after| self.seal.cursor(&bound, &Position { after }));
+        Ok(WorkPage { items: found.into_iter().map(|(_, entry)| entry).collect(), next_cursor })
+    }
+
+    async fn expired(&self, org: &str, now: Time) -> Result<Vec<StepEntry>, Error> {
+        let ranges: Vec<Range> = (0..keys::SHARDS)
+            .map(|shard| Range {
+                partition: keys::leased_partition(org, shard),
+                from: None,
+                to: Some(keys::until(now)),
+                backwards: false,
+                limit: Some(EXPIRED_ITEMS),
+            })
+            .collect();
+        let pages = futures::future::join_all(ranges.iter().map(|r| self.table.query(r))).await;
+        let mut all = Vec::new();
+        for page in pages {
+            for item in page? {
+                all.push(read(item)?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Open work items whose assignment includes the caller: their own, their groups', and for an operator the
+    /// escalations of the operator queue.
+    pub async fn person_work(
+        &self,
+        org: &str,
+        actor: &Actor,
+        process: Option<&str>,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<WorkPage<PersonWork>, Error> {
+        let bound = bound("get_work", org, actor, &serde_json::json!(process));
+        let after = opened(self, &bound, cursor)?;
+        let mut inboxes: Vec<String> = actor.groups.iter().map(|g| keys::group_inbox(org, g)).collect();
+        inboxes.extend(actor.person.as_deref().map(|p| keys::person_inbox(org, p)));
+        if actor.operator {
+            inboxes.push(keys::group_inbox(org, &self.settings.operators_group));
+        }
+        inboxes.sort();
+        inboxes.dedup();
+        let keep = |item: Item| {
+            let entry: ItemEntry = read(item)?;
+            Ok(process.is_none_or(|p| p == entry.process).then_some(entry))
+        };
+        let page = merged(self.table.as_ref(), &inboxes, after.as_deref(), false, limit, keep).await?;
+        let mut items = Vec::new();
+        for entry in page.items {
+            let version = self.version(org, &entry.process, entry.version).await?;
+            let step = version.as_ref().and_then(|v| v.document.step(&entry.step));
+            let Some(step) = step else {
+                return Err(Error::Invariant(format!("run {} is at a step its process does not have", entry.run)));
+            };
+            let work_item = WorkItem::shown(
+                &entry.run,
+                entry.mode,
+                step,
+                &entry.item,
+                entry.due,
+                &entry.snapshot,
+                entry.handoff.clone(),
+            );
+            items.push(PersonWork { entry, work_item });
+        }
+        let next_cursor = page.after.map(|after| self.seal.cursor(&bound, &Position { after }));
+        Ok(WorkPage { items, next_cursor })
+    }
+}

@@ -1,0 +1,485 @@
+//! One write, start to finish: read at once, decide, commit in one transaction; a repeated call gets its first answer.
+//!
+//! Reading is one round: the request record and the run's partition in parallel. Committing is the other. The journal's
+//! next place is the lock on the run: whoever puts an entry there first has won, and the other one reads and decides
+//! again.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use run::{Actor, Attempt, Change, Cited, Command, Context, Fault, Overlay, Refusal, Reply, Run, Time, Timer};
+use serde_json::Value;
+
+use crate::catalogue::Version;
+use crate::context::Alarm;
+use crate::error::Error;
+use crate::evidence::EvidenceRef;
+use crate::keys;
+use crate::lists::{self, Notice, Notices, doc, read};
+use crate::partition::Partition;
+use crate::request::{Did, LeaseGiven, Record, Request, RunWrite, Sent};
+use crate::store::Store;
+use crate::table::{Item, Op, TableError, When};
+
+/// How often a write that lost a race reads and decides again before the caller is told to.
+pub const WRITE_ATTEMPTS: u32 = 5;
+
+/// Longest pause before the second attempt, in milliseconds; it doubles with each further one.
+const PAUSE_MILLIS: u64 = 20;
+
+/// A write that happened: now, or when the same call was made first.
+#[derive(Debug)]
+pub struct Written {
+    /// The version the run keeps.
+    pub version: Arc<Version>,
+    /// The run as the answer shows it.
+    pub run: Run,
+    /// What the answer shows beside it.
+    pub overlay: Overlay,
+    /// When it happened.
+    pub at: Time,
+    /// Set on a lease.
+    pub lease: Option<LeaseGiven>,
+    /// Set on an event.
+    pub sent: Option<Sent>,
+}
+
+impl Store {
+    /// The record of this request, when it was made before.
+    ///
+    /// # Errors
+    ///
+    /// `conflict` when the id was used for another call.
+    pub(crate) async fn recorded(&self, request: &Request<'_>) -> Result<Option<Record>, Error> {
+        let found = self.table.get(&[keys::request(request.org, request.id)]).await?;
+        match found.into_iter().flatten().next() {
+            Some(item) => {
+                let record: Record = read(item)?;
+                record.same(request)?;
+                Ok(Some(record))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The operation that records a request; it refuses when the id was used meanwhile.
+    pub(crate) fn record_op(&self, request: &Request<'_>, record: &Record) -> Result<Op, Error> {
+        let key = keys::request(request.org, request.id);
+        Ok(Op::Put { item: Item { key, tag: String::new(), doc: doc(record)? }, when: When::Absent })
+    }
+
+    /// Commits operations that only the request's own repetition can be in the way of.
+    pub(crate) async fn commit_or_replay(
+        &self,
+        request: &Request<'_>,
+        ops: Vec<Op>,
+        value: Value,
+    ) -> Result<Value, Error> {
+        for _ in 0..WRITE_ATTEMPTS {
+            match self.table.transact(&ops).await {
+                Ok(()) => return Ok(value),
+                Err(TableError::Invalid(why)) => return Err(Error::Invariant(why)),
+                Err(_) => {}
+            }
+            if let Some(record) = self.recorded(request).await? {
+                return crate::catalogue::other(record);
+            }
+            self.pause().await;
+        }
+        Err(Error::Retry("the write did not get through".to_owned()))
+    }
+
+    /// Runs one command of a caller on a run. The evidence it cites is read and verified in the same round as the run,
+    /// and handed to `command` in the order it was cited.
+    ///
+    /// # Errors
+    ///
+    /// `not_found` for a run that this organization does not have, whatever [`run::decide`] refuses, and
+    /// [`Error::Retry`] after [`WRITE_ATTEMPTS`] lost races or storage faults.
+    pub async fn write(
+        &self,
+        request: &Request<'_>,
+        run_id: &str,
+        evidence: &[EvidenceRef],
+        command: impl Fn(Vec<Cited>) -> Command + Send + Sync,
+    ) -> Result<Written, Error> {
+        let mut last = String::new();
+        for attempt in 0..WRITE_ATTEMPTS {
+            if attempt > 0 {
+                self.pause_before(attempt).await;
+            }
+            match self.write_once(request, run_id, evidence, &command).await {
+                Err(Error::Retry(why)) => last = why,
+                done => return done,
+            }
+        }
+        Err(Error::Retry(last))
+    }
+
+    async fn write_once(
+        &self,
+        request: &Request<'_>,
+        run_id: &str,
+        evidence: &[EvidenceRef],
+        command: &(impl Fn(Vec<Cited>) -> Command + Send + Sync),
+    ) -> Result<Written, Error> {
+        let (recorded, loaded, cited) = futures::join!(
+            self.recorded(request),
+            Partition::load(self.table.as_ref(), request.org, run_id),
+            self.cited(request.org, evidence),
+        );
+        let (recorded, loaded) = (recorded?, loaded?);
+        if let Some(record) = recorded {
+            return self.replay(request, record, loaded).await;
+        }
+        let Some(partition) = loaded else {
+            return Err(Error::refused(run::Code::NotFound, format!("No run `{run_id}` in this organization.")));
+        };
+        let command = command(cited?);
+        let version = self.version_of(request.org, &partition.run.meta).await?;
+        let context = self.context(&version);
+        let clock = self.clock.now();
+        match run::decide(context, &partition.run, &partition.attempts, request.actor, &command, clock) {
+            Ok(change) => self.commit(request, version, &partition, change).await,
+            Err(Fault::Invariant(why)) => Err(Error::Invariant(format!("run {run_id}: {why}"))),
+            Err(Fault::Refused(refusal)) => {
+                // The same call may have been accepted after the record was looked for and before the run was read: it
+                // is this call's first answer then, and the refusal is only of its repetition.
+                if let Some(record) = self.recorded(request).await? {
+                    return self.replay(request, record, None).await;
+                }
+                self.leave_trace(request.org, &partition, refusal).await
+            }
+        }
+    }
+
+    /// Runs what is due on a run. Nothing due is no write, so a late or doubled firing is harmless.
+    pub async fn tick(&self, org: &str, run_id: &str) -> Result<(), Error> {
+        let mut last = String::new();
+        for attempt in 0..WRITE_ATTEMPTS {
+            if attempt > 0 {
+                self.pause_before(attempt).await;
+            }
+            match self.tick_once(org, run_id).await {
+                Err(Error::Retry(why)) => last = why,
+                done => return done,
+            }
+        }
+        Err(Error::Retry(last))
+    }
+
+    async fn tick_once(&self, org: &str, run_id: &str) -> Result<(), Error> {
+        let Some(partition) = Partition::load(self.table.as_ref(), org, run_id).await? else { return Ok(()) };
+        let version = self.version_of(org, &partition.run.meta).await?;
+        let actor = server();
+        let clock = self.clock.now();
+        let change =
+            run::decide(self.context(&version), &partition.run, &partition.attempts, &actor, &Command::Tick, clock)?;
+        if change.is_empty() {
+            return Ok(());
+        }
+        let mut ops = self.change_ops(org, Some(&partition), &change, run::SERVER, "timer")?;
+        let alarms = self.set_alarms(org, Some(&partition.run), &change.run).await?;
+        ops.extend(notice_op(org, &change)?);
+        self.table.transact(&ops).await?;
+        self.alarms.clear(&alarms).await;
+        Ok(())
+    }
+
+    /// Starts a run: there is no partition yet, and the request record is what two starts would meet at.
+    pub async fn start(
+        &self,
+        request: &Request<'_>,
+        process: &str,
+        number: Option<u64>,
+        inputs: serde_json::Map<String, Value>,
+        mode: run::Mode,
+    ) -> Result<Written, Error> {
+        let mut last = String::new();
+        for attempt in 0..WRITE_ATTEMPTS {
+            if attempt > 0 {
+                self.pause_before(attempt).await;
+            }
+            let (recorded, version) =
+                futures::join!(self.recorded(request), self.version_to_start(request.org, process, number),);
+            match recorded {
+                Ok(Some(record)) => return self.replay(request, record, None).await,
+                Ok(None) => {}
+                Err(Error::Retry(why)) => {
+                    last = why;
+                    continue;
+                }
+                Err(e) => return Err(e),
+            }
+            let version = match version {
+                Err(Error::Retry(why)) => {
+                    last = why;
+                    continue;
+                }
+                version => version?,
+            };
+            let id = format!("r_{}", self.ids.fresh());
+            let start = run::Start { id, version: version.number, inputs: inputs.clone(), mode };
+            let change = run::start(self.context(&version), request.actor, start, self.clock.now())?;
+            match self.commit_first(request, version, change).await {
+                Err(Error::Retry(why)) => last = why,
+                done => return done,
+            }
+        }
+        Err(Error::Retry(last))
+    }
+
+    pub(crate) fn context<'a>(&'a self, version: &'a Version) -> Context<'a> {
+        Context {
+            document: &version.document,
+            roles: &version.roles,
+            operators_group: &self.settings.operators_group,
+            limits: self.settings.limits,
+        }
+    }
+
+    async fn commit(
+        &self,
+        request: &Request<'_>,
+        version: Arc<Version>,
+        partition: &Partition,
+        change: Change,
+    ) -> Result<Written, Error> {
+        let ops = self.change_ops(request.org, Some(partition), &change, &request.actor.subject, request.tool)?;
+        let mut attempts = partition.attempts.clone();
+        apply(&mut attempts, &change);
+        self.finish(request, version, Some(&partition.run), &attempts, change, ops).await
+    }
+
+    async fn commit_first(
+        &self,
+        request: &Request<'_>,
+        version: Arc<Version>,
+        change: Change,
+    ) -> Result<Written, Error> {
+        let ops = self.change_ops(request.org, None, &change, &request.actor.subject, request.tool)?;
+        self.finish(request, version, None, &BTreeMap::new(), change, ops).await
+    }
+
+    /// Adds the request record and the notices, sets the alarms, commits, and clears alarms that nothing needs.
+    async fn finish(
+        &self,
+        request: &Request<'_>,
+        version: Arc<Version>,
+        before: Option<&Run>,
+        attempts: &BTreeMap<String, Attempt>,
+        change: Change,
+        mut ops: Vec<Op>,
+    ) -> Result<Written, Error> {
+        let overlay = Overlay::of(&change.run, attempts, change.at);
+        let (lease, sent) = match &change.reply {
+            Reply::View => (None, None),
+            Reply::Leased { step, attempt, lease, expires_at } => {
+                let key = self.seal.key_id().to_owned();
+                let step = step.clone();
+                (Some(LeaseGiven { step, attempt: *attempt, lease: *lease, expires_at: *expires_at, key }), None)
+            }
+            Reply::Sent { consumed_by } => (None, Some(Sent { consumed_by: consumed_by.clone() })),
+        };
+        let write = RunWrite {
+            run: change.run.meta.id.clone(),
+            rev: change.run.rev,
+            overlay: overlay.clone(),
+            lease: lease.clone(),
+            sent: sent.clone(),
+        };
+        ops.push(self.record_op(request, &Record::of(request, change.at, Did::Run(write)))?);
+        ops.extend(notice_op(request.org, &change)?);
+        let alarms = self.set_alarms(request.org, before, &change.run).await?;
+        self.table.transact(&ops).await?;
+        self.alarms.clear(&alarms).await;
+        Ok(Written { version, run: change.run, overlay, at: change.at, lease, sent })
+    }
+
+    /// The operations of a change: the journal entry (or the check that nobody put one there), attempts, lists.
+    fn change_ops(
+        &self,
+        org: &str,
+        before: Option<&Partition>,
+        change: &Change,
+        by: &str,
+        tool: &str,
+    ) -> Result<Vec<Op>, Error> {
+        let id = &change.run.meta.id;
+        let next = keys::journal(org, id, before.map_or(0, |p| p.run.rev) + 1);
+        let mut ops = Vec::new();
+        if change.events.is_empty() {
+            ops.push(Op::Check { key: next, when: When::Absent });
+        } else {
+            let entry = run::Entry {
+                v: run::ENTRY_VERSION,
+                rev: change.run.rev,
+                at: change.at,
+                by: by.to_owned(),
+                tool: tool.to_owned(),
+                events: change.events.clone(),
+            };
+            ops.push(Op::Put { item: Item { key: next, tag: String::new(), doc: doc(&entry)? }, when: When::Absent });
+        }
+        let none = BTreeMap::new();
+        let stored = before.map_or(&none, |p| &p.attempts);
+        for (step, attempt) in &change.attempts {
+            ops.extend(attempt_op(org, id, step, stored.get(step), attempt.as_ref())?);
+        }
+        let mut attempts = stored.clone();
+        apply(&mut attempts, change);
+        let was = before.map(|p| lists::entries(org, &p.run, &p.attempts)).transpose()?.unwrap_or_default();
+        ops.extend(lists::difference(&was, &lists::entries(org, &change.run, &attempts)?));
+        Ok(ops)
+    }
+
+    /// A refused submission leaves its issues in the handoff: the one trace a refusal has. It is not worth an error of
+    /// its own: when others are in the way, the caller still learns every issue.
+    async fn leave_trace(&self, org: &str, partition: &Partition, mut refusal: Refusal) -> Result<Written, Error> {
+        if let Some(trace) = refusal.attempt.take() {
+            let (step, attempt) = *trace;
+            let run = &partition.run;
+            let mut after = partition.attempts.clone();
+            after.insert(step.clone(), attempt.clone());
+            let next = keys::journal(org, &run.meta.id, run.rev + 1);
+            let mut ops = vec![Op::Check { key: next, when: When::Absent }];
+            ops.extend(attempt_op(org, &run.meta.id, &step, partition.attempts.get(&step), Some(&attempt))?);
+            let was = lists::entries(org, run, &partition.attempts)?;
+            ops.extend(lists::difference(&was, &lists::entries(org, run, &after)?));
+            match self.table.transact(&ops).await {
+                Ok(()) => {}
+                // Somebody else moved the step: whether this submission is refused must be decided again.
+                Err(e) => return Err(e.into()),
+            }
+        }
+        Err(Error::Refused(refusal))
+    }
+
+    /// The first answer of a call that is repeated.
+    async fn replay(&self, request: &Request<'_>, record: Record, loaded: Option<Partition>) -> Result<Written, Error> {
+        let Did::Run(write) = record.did else {
+            return Err(Error::Invariant(format!("request {} of {} moved no run", request.id, request.tool)));
+        };
+        // The partition may have been read just before the write that the record is of.
+        let loaded = loaded.filter(|p| p.run.meta.id == write.run && p.run.rev >= write.rev);
+        let partition = match loaded {
+            Some(partition) => partition,
+            None => Partition::load(self.table.as_ref(), request.org, &write.run)
+                .await?
+                .ok_or_else(|| Error::Invariant(format!("run {} of a recorded request is gone", write.run)))?,
+        };
+        let version = self.version_of(request.org, &partition.run.meta).await?;
+        Ok(Written {
+            version,
+            run: partition.at(write.rev)?,
+            overlay: write.overlay,
+            at: record.at,
+            lease: write.lease,
+            sent: write.sent,
+        })
+    }
+
+    /// Sets the alarms that the run after needs and the run before did not; returns those nobody needs any more.
+    async fn set_alarms(&self, org: &str, before: Option<&Run>, after: &Run) -> Result<Vec<Alarm>, Error> {
+        let of = |run: &Run| -> Vec<(Time, Timer)> { run::timers(run) };
+        let alarm = |at: Time| Alarm { at, org: org.to_owned(), run: after.meta.id.clone() };
+        let was = before.map(of).unwrap_or_default();
+        let will = of(after);
+        let new: Vec<Alarm> = will.iter().filter(|t| !was.contains(t)).map(|(at, _)| alarm(*at)).collect();
+        if !new.is_empty() {
+            self.alarms.set(&new).await.map_err(Error::Retry)?;
+        }
+        let needed: Vec<Alarm> = will.iter().map(|(at, _)| alarm(*at)).collect();
+        Ok(was.iter().map(|(at, _)| alarm(*at)).filter(|a| !needed.contains(a)).collect())
+    }
+
+    pub(crate) async fn pause(&self) {
+        self.pause_before(1).await;
+    }
+
+    /// Waits a random time, longer at each attempt, so that two who raced do not race again.
+    async fn pause_before(&self, attempt: u32) {
+        let most = PAUSE_MILLIS << attempt.min(6);
+        tokio::time::sleep(Duration::from_millis(self.ids.random(most))).await;
+    }
+}
+
+fn apply(attempts: &mut BTreeMap<String, Attempt>, change: &Change) {
+    for (step, attempt) in &change.attempts {
+        match attempt {
+            Some(attempt) => attempts.insert(step.clone(), attempt.clone()),
+            None => attempts.remove(step),
+        };
+    }
+}
+
+/// The operation that leads from the stored attempt to the new one.
+fn attempt_op(
+    org: &str,
+    run: &str,
+    step: &str,
+    stored: Option<&Attempt>,
+    new: Option<&Attempt>,
+) -> Result<Option<Op>, Error> {
+    let key = keys::attempt(org, run, step);
+    Ok(match (stored, new) {
+        (None, None) => None,
+        (Some(old), None) => Some(Op::Delete { key, when: When::Tag(old.tag()) }),
+        (old, Some(new)) => {
+            let when = old.map_or(When::Absent, |old| When::Tag(old.tag()));
+            Some(Op::Put { item: Item { key, tag: new.tag(), doc: doc(new)? }, when })
+        }
+    })
+}
+
+/// What people are told of a change, in the same transaction. A test run tells nobody (core §3.3).
+fn notice_op(org: &str, change: &Change) -> Result<Option<Op>, Error> {
+    let run = &change.run;
+    if run.meta.mode == run::Mode::Test {
+        return Ok(None);
+    }
+    let mut notices = Vec::new();
+    for event in &change.events {
+        match event {
+            run::Event::Assigned { step, item, .. } | run::Event::Escalated { step, item } => {
+                notices.push(Notice::Work {
+                    step: step.clone(),
+                    item: item.id.clone(),
+                    assigned: item.assigned.clone(),
+                    escalation: item.escalation.clone(),
+                });
+            }
+            run::Event::Overdue { step, at } => {
+                let assigned = run.step(step).and_then(|s| s.item.as_ref()).map(|i| i.assigned.clone());
+                notices.push(Notice::Overdue { step: step.clone(), due: *at, assigned });
+            }
+            _ => {}
+        }
+    }
+    if notices.is_empty() {
+        return Ok(None);
+    }
+    let key = keys::outbox(org, &run.meta.id, change.at, run.rev);
+    let value = Notices {
+        org: org.to_owned(),
+        run: run.meta.id.clone(),
+        process: run.meta.process.clone(),
+        rev: run.rev,
+        at: change.at,
+        notices,
+    };
+    Ok(Some(Op::Put { item: Item { key, tag: String::new(), doc: doc(&value)? }, when: When::Always }))
+}
+
+/// The server itself, when a timer fires.
+fn server() -> Actor {
+    Actor {
+        subject: run::SERVER.to_owned(),
+        kind: run::ActorKind::Agent,
+        groups: Vec::new(),
+        operator: false,
+        person: None,
+        may_decide: false,
+    }
+}
