@@ -83,6 +83,7 @@ impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Path::Root => Ok(()),
+            Path::Key(parent, key) if key.trim().is_empty() => write!(f, "{parent}.\"{key}\""),
             Path::Key(Path::Root, key) => f.write_str(&shorten(key)),
             Path::Key(parent, key) => write!(f, "{parent}.{}", shorten(key)),
             Path::Element(parent, index) => write!(f, "{parent}[{index}]"),

@@ -124,7 +124,7 @@ fn field(node: &Node, path: &Path<'_>, report: &mut Report) -> Option<Field> {
         if let Some(kind) = kind
             && kind != FieldType::List
         {
-            let what = format!("only a list has `items`, and this field is a {}", kind.name());
+            let what = format!("only a list has `items`, and this field is {}", keys::a(kind));
             report.error(entry.key_at, &path, what);
             sound = false;
         }
@@ -179,7 +179,7 @@ fn one_of(
         report.error(
             node.at,
             path,
-            format!("a {} cannot have `one_of`; use it on the items or remove it", kind.name()),
+            format!("{} cannot have `one_of`; use it on the items or remove it", keys::a(kind)),
         );
         return None;
     }
@@ -197,7 +197,7 @@ fn one_of(
             sound = false;
             let wanted = value::expectation(kind);
             let what = match item.text() {
-                Some(text) => format!("expected {wanted}, found `{}`", shorten(text)),
+                Some(text) => format!("expected {wanted}, found the text `{}`", shorten(text)),
                 None => format!("expected {wanted}, found {}; every value has the field's type", item.what()),
             };
             report.error(item.at, &path, what);

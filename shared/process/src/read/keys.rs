@@ -1,5 +1,6 @@
 //! Which keys stand where (core §2.1–§2.3), and the words for one that does not belong.
 
+use crate::model::FieldType;
 use crate::problem::{Path, Report, did_you_mean};
 use crate::yaml::{Data, Entry, Node};
 
@@ -97,6 +98,12 @@ pub(super) fn takers(key: &str) -> &'static [KindKey] {
         "timeout" | "on_timeout" => &[WaitFor],
         _ => &[],
     }
+}
+
+/// The type with its article.
+pub(super) fn a(kind: FieldType) -> String {
+    let name = kind.name();
+    format!("{} {name}", if name.starts_with('o') { "an" } else { "a" })
 }
 
 /// Reports a key that belongs nowhere in `place`, and returns the key that was probably meant.

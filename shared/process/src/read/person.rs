@@ -124,13 +124,12 @@ pub(super) fn resolve(
 }
 
 fn declared(field: &str, fields: &Declared, place: &str, used: &Use<'_>, report: &mut Report) {
-    let wanted = used.wanted.name();
     match fields.get(field) {
         None => {
             let meant = report.suggest(field, fields.names());
             let what = match meant {
                 Some(_) => format!("{place} has no field `{}`{}", shorten(field), did_you_mean(meant)),
-                None => format!("{place} has no field `{}`; declare it as a {wanted}", shorten(field)),
+                None => format!("{place} has no field `{}`; declare it as {}", shorten(field), keys::a(used.wanted)),
             };
             report.error(used.at, used.path, what);
         }
@@ -138,9 +137,10 @@ fn declared(field: &str, fields: &Declared, place: &str, used: &Use<'_>, report:
         Some(None) => {}
         Some(Some(found)) if found.kind != used.wanted => {
             let what = format!(
-                "`{}` in {place} is a {}; this needs a field of type {wanted}",
+                "`{}` in {place} is {}; this needs {}",
                 shorten(field),
-                found.kind.name()
+                keys::a(found.kind),
+                keys::a(used.wanted)
             );
             report.error(used.at, used.path, what);
         }

@@ -196,7 +196,7 @@ fn allowed(kind: Option<KindKey>, entry: &Entry, path: &Path<'_>, report: &mut R
         "a finish ends the run, so it has no `next`; remove it".to_owned()
     } else {
         let takers: Vec<&str> = takers.iter().map(|k| k.name()).collect();
-        format!("`{}` is only for {}, and this step is `{}`; remove it", entry.key, takers.join(", "), kind.name())
+        format!("`{}` is only for {}, and this step is `{}`; remove it", entry.key, takers.join(" and "), kind.name())
     };
     report.error(entry.key_at, path, what);
     false

@@ -61,7 +61,7 @@ struct Open {
 
 enum Content {
     List(Vec<Node>),
-    Map { entries: Vec<Entry>, seen: HashMap<String, Position>, key: Option<Key> },
+    Map { entries: Vec<Entry>, seen: HashMap<String, Position>, merged: Vec<Node>, key: Option<Key> },
 }
 
 /// A key that waits for its value.
@@ -69,6 +69,8 @@ struct Key {
     at: Position,
     /// `None` when the key was refused; its value is loaded and dropped.
     text: Option<String>,
+    /// The key was a merge key: refused, and carried out all the same, so that nothing else seems to be missing.
+    merge: bool,
 }
 
 struct Loader<'r> {
@@ -102,13 +104,11 @@ impl Loader<'_> {
             }
             Event::Alias(id) => self.alias(id, at),
             Event::Scalar(text, style, anchor, tag) => {
-                let merge = style == ScalarStyle::Plain && tag.is_none() && text == "<<" && self.wants_key();
-                if merge {
-                    let what = "merge keys (`<<`) are not part of YAML 1.2; write the keys out";
-                    self.report.error(at, &Path::Root, what);
+                if style == ScalarStyle::Plain && tag.is_none() && text == "<<" && self.merge_key(at) {
+                    return Ok(());
                 }
                 let bytes = text.len();
-                let data = if merge { Data::Broken } else { self.scalar(&text, style, tag.as_deref(), at) };
+                let data = self.scalar(&text, style, tag.as_deref(), at);
                 let size = Size { nodes: 1, bytes, levels: 0 };
                 self.complete(Node { at, data: Rc::new(data), size }, anchor);
                 Ok(())
@@ -119,7 +119,7 @@ impl Loader<'_> {
             }
             Event::MappingStart(anchor, tag) => {
                 let broken = self.collection_tag(tag.as_deref(), "map", at);
-                let content = Content::Map { entries: Vec::new(), seen: HashMap::new(), key: None };
+                let content = Content::Map { entries: Vec::new(), seen: HashMap::new(), merged: Vec::new(), key: None };
                 self.begin(at, anchor, content, broken)
             }
             Event::SequenceEnd | Event::MappingEnd => {
@@ -127,7 +127,7 @@ impl Loader<'_> {
                     let data = match open.content {
                         _ if open.broken => Data::Broken,
                         Content::List(list) => Data::List(list),
-                        Content::Map { entries, .. } => Data::Map(entries),
+                        Content::Map { entries, seen, merged, .. } => Data::Map(merge(entries, seen, merged)),
                     };
                     let mut size = open.size;
                     size.nodes += 1;
@@ -139,9 +139,14 @@ impl Loader<'_> {
         }
     }
 
-    /// Whether the next node is a key of the innermost mapping.
-    fn wants_key(&self) -> bool {
-        matches!(self.open.last(), Some(Open { content: Content::Map { key: None, .. }, .. }))
+    /// Takes a plain `<<` as a merge key if it stands where a key does.
+    fn merge_key(&mut self, at: Position) -> bool {
+        let Some(Open { content: Content::Map { key: key @ None, .. }, .. }) = self.open.last_mut() else {
+            return false;
+        };
+        *key = Some(Key { at, text: None, merge: true });
+        self.report.error(at, &Path::Root, "merge keys (`<<`) are not part of YAML 1.2; write the keys out");
+        true
     }
 
     fn begin(&mut self, at: Position, anchor: usize, content: Content, broken: bool) -> Result<(), Stop> {
@@ -218,6 +223,10 @@ impl Loader<'_> {
     }
 
     fn unknown_tag(&mut self, tag: &str, at: Position) {
+        let tag = match tag.strip_prefix(CORE) {
+            Some(suffix) => &format!("!!{suffix}"),
+            None => tag,
+        };
         let what = format!("the tag `{}` is not allowed here; remove it", shorten(tag));
         self.report.error(at, &Path::Root, what);
     }
@@ -236,18 +245,33 @@ impl Loader<'_> {
         open.size.levels = open.size.levels.max(node.size.levels);
         match &mut open.content {
             Content::List(list) => list.push(node),
-            Content::Map { entries, seen, key } => match key.take() {
+            Content::Map { entries, seen, merged, key } => match key.take() {
                 None => *key = Some(accept_key(node, seen, self.report)),
-                Some(Key { at, text: Some(text) }) => entries.push(Entry { key: text, key_at: at, value: node }),
-                Some(Key { text: None, .. }) => {}
+                Some(Key { at, text: Some(text), .. }) => entries.push(Entry { key: text, key_at: at, value: node }),
+                Some(Key { merge: true, .. }) => merged.push(node),
+                Some(_) => {}
             },
         }
     }
 }
 
+/// The entries with what the merge keys would add.
+fn merge(mut entries: Vec<Entry>, mut seen: HashMap<String, Position>, merged: Vec<Node>) -> Vec<Entry> {
+    for node in merged {
+        let Data::Map(more) = &*node.data else { continue };
+        for entry in more {
+            if !seen.contains_key(&entry.key) {
+                seen.insert(entry.key.clone(), entry.key_at);
+                entries.push(entry.clone());
+            }
+        }
+    }
+    entries
+}
+
 fn accept_key(node: Node, seen: &mut HashMap<String, Position>, report: &mut Report) -> Key {
     let at = node.at;
-    let refused = Key { at, text: None };
+    let refused = Key { at, text: None, merge: false };
     let text = match &*node.data {
         Data::Text(text) => text,
         Data::Broken => return refused,
@@ -268,7 +292,7 @@ fn accept_key(node: Node, seen: &mut HashMap<String, Position>, report: &mut Rep
         return refused;
     }
     seen.insert(text.clone(), at);
-    Key { at, text: Some(text.clone()) }
+    Key { at, text: Some(text.clone()), merge: false }
 }
 
 const CORE: &str = "tag:yaml.org,2002:";
@@ -287,6 +311,10 @@ fn hint(info: &str) -> &'static str {
         "; a key is followed by `:` and a space, and longer text is indented below its key"
     } else if info.contains("end of stream") || info.contains("eof") || info.contains("expected ','") {
         "; close every quote and bracket"
+    } else if info.contains("in quoted scalar") {
+        "; close the quote, or indent the lines that it goes on over"
+    } else if info.contains("handle wasn't declared") {
+        "; remove the tag"
     } else if info.contains("unknown anchor") {
         "; text that begins with `*` needs quotes"
     } else if info.contains("plain scalar") || info.contains("next token") || info.contains("unexpected character") {

@@ -51,7 +51,7 @@ pub(crate) enum Data {
 }
 
 /// A key with its value.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) key: String,
     pub(crate) key_at: Position,

@@ -1,0 +1,177 @@
+//! What holds for every input: no panic, no hang, a bounded report; and what holds for every valid file. Set
+//! `PROPTEST_CASES` to a large number to search for hours instead of a moment.
+
+mod support;
+
+use process::{Severity, content_hash, limits, read};
+use proptest::prelude::*;
+use support::{Style, Written, file, process_file};
+
+/// Characters that mean something in a process file, and pieces that lead far into its rules.
+const PIECES: &[&str] = &[
+    "---\n",
+    "- ",
+    ": ",
+    "\n",
+    "  ",
+    "    ",
+    "{",
+    "}",
+    "[",
+    "]",
+    ", ",
+    "\"",
+    "'",
+    "|\n",
+    ">-\n",
+    "#",
+    "&a ",
+    "*a",
+    "<<: ",
+    "!!str ",
+    "!x ",
+    "? ",
+    "%",
+    "\t",
+    "\r\n",
+    "\u{feff}",
+    "ä",
+    "😀",
+    "\0",
+    "...\n",
+    "name: x\n",
+    "description: x\n",
+    "inputs:\n",
+    "  a: string\n",
+    "steps:\n",
+    "  - id: a\n",
+    "    agent: x\n",
+    "    task: x\n",
+    "    person: r\n",
+    "    approve: x\n",
+    "    wait: 1d\n",
+    "    wait_until: inputs.a\n",
+    "    wait_for: e\n",
+    "    finish: done\n",
+    "    next: [a, b]\n",
+    "    on_reject: a\n",
+    "    next: a\n",
+    "    timeout: 0m\n",
+    "    on_timeout: a\n",
+    "    output: { a: { type: list, items: ",
+    "one_of: [1, 2]",
+    "requires: { systems: [a] }\n",
+    "0x1F",
+    "1e400",
+    ".inf",
+    "~",
+    "true",
+    "steps.a.output.a",
+    "join",
+    "check: x",
+    "parallel: [a]",
+    "\\u0041",
+    "\"\\x41\"",
+];
+
+/// What every reading promises, whatever was read.
+fn keeps_its_promises(bytes: &[u8]) -> Result<(), TestCaseError> {
+    let reading = read(bytes);
+    let errors = reading.problems.iter().filter(|p| p.severity == Severity::Error).count();
+    prop_assert_eq!(reading.document.is_none(), errors > 0);
+    prop_assert!(reading.problems.len() <= limits::PROBLEMS + 1);
+    prop_assert!(reading.problems.windows(2).all(|w| (w[0].line, w[0].column) <= (w[1].line, w[1].column)));
+    let lines = bytes.iter().filter(|b| **b == b'\n' || **b == b'\r').count() as u32 + 2;
+    for problem in &reading.problems {
+        prop_assert!(problem.line >= 1 && problem.column >= 1 && problem.line <= lines, "{}", problem);
+        prop_assert!(problem.message.len() < 6_000 && !problem.message.contains('\n'), "{}", problem);
+        prop_assert!(problem.message.starts_with(&problem.path));
+        prop_assert!(!problem.message.contains("report it"), "{}", problem);
+    }
+    if let Some(document) = &reading.document {
+        prop_assert_eq!(content_hash(document).len(), 64);
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        keeps_its_promises(&bytes)?;
+    }
+
+    #[test]
+    fn any_bytes_as_frontmatter(text in prop::collection::vec(any::<u8>(), 0..400)) {
+        keeps_its_promises(&[b"---\n".as_slice(), &text, b"\n---\n"].concat())?;
+    }
+
+    #[test]
+    fn any_pieces_of_a_process_file(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..60)) {
+        keeps_its_promises(format!("---\n{}\n---\nbody", pieces.concat()).as_bytes())?;
+    }
+
+    #[test]
+    fn any_change_to_a_valid_file(
+        written in process_file(),
+        style in any::<Style>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..4, prop::sample::select(PIECES)), 1..6),
+    ) {
+        let mut bytes = file(&written, style).into_bytes();
+        for (at, kind, piece) in changes {
+            let at = at.index(bytes.len() + 1);
+            let end = (at + kind * 3).min(bytes.len());
+            match kind {
+                0 => drop(bytes.splice(at..at, piece.bytes())),
+                1 => drop(bytes.drain(at..end)),
+                2 => drop(bytes.splice(at..end, piece.bytes())),
+                _ => {
+                    let copy = bytes[at..end].to_vec();
+                    bytes.splice(at..at, copy);
+                }
+            }
+        }
+        keeps_its_promises(&bytes)?;
+    }
+
+    #[test]
+    fn a_valid_file_reads_back_to_what_it_was_written_from(written in process_file(), style in any::<Style>()) {
+        let text = file(&written, style);
+        let reading = read(text.as_bytes());
+        let errors: Vec<_> = reading.problems.iter().filter(|p| p.severity == Severity::Error).collect();
+        prop_assert!(errors.is_empty(), "{:?}\n{}", errors, text);
+        let document = reading.document.unwrap();
+        prop_assert_eq!(&serde_json::Value::Object(document.frontmatter.clone()), &written.frontmatter, "{}", text);
+        prop_assert_eq!(&document.body, &written.body);
+        prop_assert_eq!(&support::describe(&document), &written.expect, "{}", text);
+        keeps_its_promises(text.as_bytes())?;
+    }
+
+    #[test]
+    fn the_hash_sees_what_is_said_and_not_how(written in process_file(), one in any::<Style>(), other in any::<Style>()) {
+        let hash = |written: &Written, style| content_hash(&read(file(written, style).as_bytes()).document.unwrap());
+        prop_assert_eq!(hash(&written, one), hash(&written, other));
+        let longer = Written { body: format!("{} ", written.body), ..written.clone() };
+        prop_assert_ne!(hash(&written, one), hash(&longer, one));
+        let mut described = written.clone();
+        described.frontmatter["description"] = "another".into();
+        prop_assert_ne!(hash(&written, one), hash(&described, one));
+    }
+
+    #[test]
+    fn the_hash_changes_with_any_byte_of_the_body(
+        written in process_file(),
+        body in "[ -~\r\n]{1,40}",
+        at in any::<prop::sample::Index>(),
+        to in 32_u8..127,
+    ) {
+        let at = at.index(body.len());
+        let mut changed = body.clone().into_bytes();
+        prop_assume!(changed[at] != to);
+        changed[at] = to;
+        let hash = |body: &[u8]| {
+            let head = file(&Written { body: String::new(), ..written.clone() }, Style::default());
+            content_hash(&read(&[head.as_bytes(), body].concat()).document.unwrap())
+        };
+        prop_assert_ne!(hash(body.as_bytes()), hash(&changed));
+    }
+}
