@@ -74,11 +74,10 @@ fn route(next: &Next, submission: &Submission, issues: &mut Vec<String>) {
             }
         }
         Next::To(_) => {
-            // An empty text is still a call that supplies them.
-            if submission.next.is_some() {
+            if given(submission.next.as_deref()).is_some() {
                 issues.push("next: not allowed, this step has no list of routes".to_owned());
             }
-            if submission.reason.is_some() {
+            if given(submission.reason.as_deref()).is_some() {
                 issues.push("reason: not allowed, this step has no list of routes".to_owned());
             }
         }

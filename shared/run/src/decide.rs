@@ -1,8 +1,8 @@
 //! Deciding: a run, its attempts, a caller and a command give a change or a refusal. Total, and pure.
 //!
-//! The order of checks that all tools share is here: a run that ended refuses everything (core §3.5), timers that are
-//! due are applied first, and the command's own checks follow in its file. A refusal changes nothing, except that a
-//! refused submission leaves its issues in the handoff.
+//! The order of checks that all tools share is here: a required text that says nothing is a bad argument, a run that
+//! ended refuses everything (core §3.5), timers that are due are applied, and the command's own checks follow in its
+//! file. A refusal changes nothing, except that a refused submission leaves its issues in the handoff.
 
 mod cancel;
 mod claim;
@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 
 pub use start::start;
 
-use crate::command::{Actor, Change, Code, Command, Context, Fault, Refusal, Reply};
+use crate::accept::blank;
+use crate::command::{Actor, Change, Code, Command, Context, Decision, Fault, Refusal, Reply};
 use crate::flow::Flow;
 use crate::{Attempt, Run, Time};
 
@@ -31,6 +32,7 @@ pub fn decide(
     command: &Command,
     clock: Time,
 ) -> Result<Change, Fault> {
+    arguments(command)?;
     if let Some(ended) = &run.ended {
         return match command {
             Command::Tick => Ok(Flow::new(context, run.clone(), attempts, clock).change(Reply::View)),
@@ -57,6 +59,24 @@ pub fn decide(
     };
     flow.apply_due()?;
     Ok(flow.change(reply))
+}
+
+/// Refuses a command whose required note or reason is blank, which counts as missing: no record is to hold one.
+fn arguments(command: &Command) -> Result<(), Refusal> {
+    let (argument, text) = match command {
+        Command::Escalate { note, .. } => ("note", note),
+        Command::Cancel { reason } => ("reason", reason),
+        Command::Decide {
+            decision: Decision::Rejected(note) | Decision::Returned(note) | Decision::Failed(note),
+            ..
+        } => ("note", note),
+        _ => return Ok(()),
+    };
+    if !blank(text) {
+        return Ok(());
+    }
+    Err(Refusal::new(Code::Invalid, format!("This call needs a `{argument}`. Say why, in a sentence."))
+        .issue(format!("{argument}: missing")))
 }
 
 fn run_ended(cancelled: bool) -> Refusal {

@@ -100,8 +100,22 @@ impl<'a> Flow<'a> {
         self.enter(next, at)
     }
 
-    /// A step becomes ready (core §6.1). A wait for a time that has passed goes on when the due timers are applied.
+    /// A step becomes ready (core §6.1), and the steps after it while a held event lets them pass at once. A wait for a
+    /// time that has passed goes on when the due timers are applied.
     pub(crate) fn enter(&mut self, id: &str, at: Time) -> Result<(), Fault> {
+        let mut id = id;
+        // A loop, for a long row of waits whose events all are held would be as deep a recursion.
+        for _ in 0..TRANSITIONS {
+            match self.enter_one(id, at)? {
+                Some(next) => id = next,
+                None => return Ok(()),
+            }
+        }
+        Err(too_many())
+    }
+
+    /// Makes one step ready; the step to enter next when it passed at once.
+    fn enter_one(&mut self, id: &str, at: Time) -> Result<Option<&'a str>, Fault> {
         let step = self.step(id)?;
         self.forget(id);
         let due = step.due().map(|d| at.plus_seconds(d.seconds));
@@ -128,7 +142,8 @@ impl<'a> Flow<'a> {
                     // It goes on at once, so its timeout never starts.
                     Some(held) => {
                         self.emit(Event::Waiting { step: id.clone(), at, until: None });
-                        self.consume(&id, held.number, &held.by, held.data, at, next)?;
+                        self.consumed(&id, held.number, &held.by, held.data, at);
+                        return Ok(Some(next));
                     }
                     None => {
                         let until = timeout.map(|t| at.plus_seconds(t.seconds));
@@ -141,7 +156,7 @@ impl<'a> Flow<'a> {
                 self.end(false, Some(outcome.clone()), SERVER, at, None);
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// A wait takes an event and completes with its data.
@@ -154,9 +169,15 @@ impl<'a> Flow<'a> {
         at: Time,
         next: &str,
     ) -> Result<(), Fault> {
+        self.consumed(id, number, by, data, at);
+        self.enter(next, at)
+    }
+
+    fn consumed(&mut self, id: &str, number: u32, by: &str, data: Map<String, Value>, at: Time) {
         self.emit(Event::Consumed { number, step: id.to_owned() });
         let record = Record { output: Some(data), ..self.record(by, at) };
-        self.complete(id, record, next)
+        self.emit(Event::Completed { step: id.to_owned(), record });
+        self.forget(id);
     }
 
     /// A completion with nothing but who and when.
@@ -263,7 +284,7 @@ impl<'a> Flow<'a> {
                 }
             }
         }
-        Err(Fault::Invariant(format!("more than {TRANSITIONS} automatic transitions in one write")))
+        Err(too_many())
     }
 
     /// The earliest timer that is due by now. At one instant a step is overdue before a wait goes on.
@@ -319,6 +340,10 @@ pub fn timers(run: &Run) -> Vec<(Time, Timer)> {
         }
     }
     all
+}
+
+fn too_many() -> Fault {
+    Fault::Invariant(format!("more than {TRANSITIONS} automatic transitions in one write"))
 }
 
 fn nobody(person: &Person) -> String {

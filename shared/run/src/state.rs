@@ -261,17 +261,21 @@ impl Run {
 
     /// The id of this run's work item with this number.
     pub fn item_id(&self, number: u32) -> String {
-        format!("w_{}_{number}", self.meta.id.trim_start_matches("r_"))
+        format!("w_{}_{number}", self.bare_id())
     }
 
     /// Whether this run ever made a work item with this id.
     pub fn issued(&self, item: &str) -> bool {
         item.strip_prefix("w_")
-            .and_then(|rest| rest.strip_prefix(self.meta.id.trim_start_matches("r_")))
+            .and_then(|rest| rest.strip_prefix(self.bare_id()))
             .and_then(|rest| rest.strip_prefix('_'))
             .filter(|n| !n.starts_with(['0', '+']))
             .and_then(|n| n.parse::<u32>().ok())
             .is_some_and(|n| n <= self.items_issued)
+    }
+
+    fn bare_id(&self) -> &str {
+        self.meta.id.strip_prefix("r_").unwrap_or(&self.meta.id)
     }
 
     /// `active`, `waiting`, `ended` or `cancelled` (core §3.5).

@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use jiff::SignedDuration;
+use jiff::civil::DateTime;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 /// The last instant that has a text: the end of the year 9999, in milliseconds since 1970.
@@ -30,18 +32,17 @@ impl Time {
         Time::from_millis(self.0.saturating_add(millis))
     }
 
-    /// Reads the text this type writes, and any other RFC 3339 text with an offset.
+    /// Reads the text this type writes, and any other `datetime` (core §2.3): an instant before 1970 is read as 1970.
     pub fn parse(text: &str) -> Option<Time> {
-        text.parse::<jiff::Timestamp>().ok().map(|t| Time::from_millis(t.as_millisecond()))
+        process::value::parse_datetime(text).map(Time::from_millis)
     }
 }
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match jiff::Timestamp::from_millisecond(self.0) {
-            Ok(t) => write!(f, "{t:.3}"),
-            Err(_) => Err(fmt::Error),
-        }
+        // Not by way of a `Timestamp`: its years end a day before those that a datetime of run data may name.
+        let text = DateTime::constant(1970, 1, 1, 0, 0, 0, 0).saturating_add(SignedDuration::from_millis(self.0));
+        write!(f, "{text:.3}Z")
     }
 }
 
@@ -89,5 +90,21 @@ mod tests {
         let end = Time::from_millis(0).plus_seconds(u64::MAX);
         assert_eq!(end.to_string(), "9999-12-31T23:59:59.999Z");
         assert_eq!(Time::parse("9999-12-31T23:59:59.999Z"), Some(end));
+        assert_eq!(Time::parse("9999-12-31T23:59:59.999-12:00"), Some(end), "later than the end is the end");
+    }
+
+    #[test]
+    fn every_datetime_that_run_data_may_hold_is_read() {
+        for (text, shown) in [
+            ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000Z"),
+            ("0001-01-01T00:00:00Z", "1970-01-01T00:00:00.000Z"),
+            ("2024-02-29T23:59:59.9999999+00:00", "2024-02-29T23:59:59.999Z"),
+            ("9999-12-31T10:00:00Z", "9999-12-31T10:00:00.000Z"),
+        ] {
+            assert_eq!(Time::parse(text).map(|t| t.to_string()).as_deref(), Some(shown), "{text}");
+        }
+        for text in ["", "2026-10-06", "2026-10-06T09:00:00", "2026-10-06 09:00:00Z", "2026-02-30T00:00:00Z"] {
+            assert_eq!(Time::parse(text), None, "{text}");
+        }
     }
 }

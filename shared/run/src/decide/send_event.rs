@@ -23,8 +23,8 @@ pub(super) fn send_event(
     }
     let number = flow.run.events_received + 1;
     let limit = flow.context.limits.run_data_bytes;
-    let held: usize = flow.run.held.iter().map(|h| size(&h.data)).sum();
-    let bytes = data_bytes(&flow.run) + held + size(data);
+    let held: usize = flow.run.held.iter().map(|h| size(&h.name, &h.by, &h.data)).sum();
+    let bytes = data_bytes(&flow.run) + held + size(name, &actor.subject, data);
     if bytes > limit {
         let message = format!(
             "This event would bring run data and held events to {bytes} bytes; at most {limit}. Send a reference."
@@ -57,6 +57,7 @@ fn ready(flow: &Flow<'_>, name: &str) -> Option<(String, String)> {
     waits.min().map(|(_, _, step, next)| (step.clone(), next.clone()))
 }
 
-fn size(data: &Map<String, Value>) -> usize {
-    canonical::canonical(&Value::Object(data.clone())).len()
+/// Name and sender count too: the number of held events is bounded, not just what they carry.
+fn size(name: &str, by: &str, data: &Map<String, Value>) -> usize {
+    name.len() + by.len() + canonical::canonical(&Value::Object(data.clone())).len()
 }

@@ -3,7 +3,7 @@
 use process::Kind;
 
 use super::submit::{finish, work};
-use crate::accept::Summary;
+use crate::accept::{Summary, given};
 use crate::command::{Actor, ActorKind, Code, Context, Decision, Fault, Refusal, Reply};
 use crate::data::snapshot;
 use crate::flow::Flow;
@@ -44,13 +44,18 @@ pub(super) fn decide(
         }
         Decision::Approved(note) => {
             let Kind::Approve { next, .. } = kind else { return Err(unsuitable(&step)) };
-            let record = Record { decision: Some(Decided::Approved), note: note.clone(), ..flow.record(by, now) };
+            let note = given(note.as_deref()).map(str::to_owned);
+            let record = Record { decision: Some(Decided::Approved), note, ..flow.record(by, now) };
             flow.complete(&step, record, next)?;
         }
         Decision::Rejected(note) => {
             let Kind::Approve { on_reject, .. } = kind else { return Err(unsuitable(&step)) };
             let record = Record { decision: Some(Decided::Rejected), note: Some(note.clone()), ..flow.record(by, now) };
             match on_reject {
+                // A finish ends the run, so there is no re-entry that the approval could wait for: it is done.
+                Some(target) if matches!(flow.step(target)?.kind, Kind::Finish { .. }) => {
+                    flow.complete(&step, record, target)?;
+                }
                 Some(target) => flow.reject_into(&step, record, target)?,
                 None => {
                     flow.emit(Event::Completed { step, record });
