@@ -16,6 +16,7 @@ use crate::lists::{doc, read};
 use crate::request::{Did, Record, Request};
 use crate::store::Store;
 use crate::table::{Item, Op, Range, When};
+use crate::work::{Position, bound as bound_to, opened};
 
 /// Most versions kept in memory. One is at most 200 KB of text.
 const KEPT_VERSIONS: usize = 256;
@@ -109,6 +110,8 @@ pub struct Draft {
     pub source: String,
     /// The content hash it would be published with.
     pub hash: String,
+    /// What reads well but may not be meant, as `line:column: message`.
+    pub warnings: Vec<String>,
 }
 
 /// Everything that is known of a process.
@@ -123,15 +126,16 @@ pub struct Known {
 }
 
 /// Reads a PROCESS.md, or says everything that is wrong with it.
-fn parse(source: &str, folder: Option<&str>) -> Result<Document, Refusal> {
+fn parse(source: &str, folder: Option<&str>) -> Result<(Document, Vec<String>), Refusal> {
     let reading = match folder {
         Some(folder) => process::read_in_folder(source.as_bytes(), folder),
         None => process::read(source.as_bytes()),
     };
-    let errors = reading.problems.iter().filter(|p| p.severity == process::Severity::Error);
-    let issues: Vec<String> = errors.map(ToString::to_string).collect();
+    let of = |severity| reading.problems.iter().filter(move |p| p.severity == severity).map(ToString::to_string);
+    let issues: Vec<String> = of(process::Severity::Error).collect();
+    let warnings: Vec<String> = of(process::Severity::Warning).collect();
     match reading.document {
-        Some(document) if issues.is_empty() => Ok(document),
+        Some(document) if issues.is_empty() => Ok((document, warnings)),
         _ => {
             let message =
                 "This PROCESS.md cannot be run, so no draft was made. Each issue is line:column: what to fix.";
@@ -154,7 +158,7 @@ impl Store {
         let found = self.table.get(&[keys::version(org, name, number)]).await?;
         let Some(item) = found.into_iter().flatten().next() else { return Ok(None) };
         let stored: VersionDoc = read(item)?;
-        let document = parse(&stored.source, None).map_err(|refusal| {
+        let (document, _) = parse(&stored.source, None).map_err(|refusal| {
             Error::Invariant(format!("published process {name} version {number} does not read: {:?}", refusal.issues))
         })?;
         let version = Arc::new(Version {
@@ -196,6 +200,28 @@ impl Store {
         self.table.query(&range).await?.into_iter().map(read).collect()
     }
 
+    /// A page of published processes, by name.
+    ///
+    /// # Errors
+    ///
+    /// `invalid` for a cursor that this list did not return to this caller.
+    pub async fn list_processes(
+        &self,
+        org: &str,
+        actor: &run::Actor,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<(Vec<Listed>, Option<String>), Error> {
+        let bound = bound_to("list_processes", org, actor, &Value::Null);
+        let after = opened(self, &bound, cursor)?;
+        let most = u32::try_from(limit).unwrap_or(u32::MAX).saturating_add(1);
+        let mut list = self.processes(org, after.as_deref(), most).await?;
+        let more = list.len() > limit;
+        list.truncate(limit);
+        let end = list.last().filter(|_| more).map(|l| l.name.clone());
+        Ok((list, end.map(|after| self.seal.cursor(&bound, &Position { after }))))
+    }
+
     /// Imports a PROCESS.md as the draft of its process, replacing an earlier draft (core §7). The answer is made by
     /// `answer` and kept for a repeated call.
     pub async fn import(
@@ -208,7 +234,7 @@ impl Store {
         if let Some(record) = self.recorded(request).await? {
             return other(record);
         }
-        let document = parse(source, folder)?;
+        let (document, warnings) = parse(source, folder)?;
         let hash = process::content_hash(&document);
         let now = self.clock.now();
         let stored = DraftDoc {
@@ -218,7 +244,7 @@ impl Store {
             imported_at: now,
         };
         let key = keys::draft(request.org, &document.name);
-        let value = answer(&Draft { document, source: source.to_owned(), hash });
+        let value = answer(&Draft { document, source: source.to_owned(), hash, warnings });
         let ops = vec![
             // The tag holds a publication to the draft it read.
             Op::Put { item: Item { key, tag: stored.hash.clone(), doc: doc(&stored)? }, when: When::Always },
@@ -248,7 +274,7 @@ impl Store {
             };
             let draft_tag = draft.tag.clone();
             let draft: DraftDoc = read(draft)?;
-            let document = parse(&draft.source, None)?;
+            let (document, _) = parse(&draft.source, None)?;
             bound(&document, roles)?;
             let before: Option<Listed> = latest.map(read).transpose()?;
             let now = self.clock.now();
@@ -321,7 +347,8 @@ impl Store {
         let latest = latest.map_or(0, |l| l.version);
         let draft = match draft {
             Some(stored) => {
-                Some(Draft { document: parse(&stored.source, None)?, source: stored.source, hash: stored.hash })
+                let (document, warnings) = parse(&stored.source, None)?;
+                Some(Draft { document, source: stored.source, hash: stored.hash, warnings })
             }
             None => None,
         };

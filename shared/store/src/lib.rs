@@ -5,6 +5,7 @@
 //! rounds, one to read and one to commit.
 
 pub mod catalogue;
+mod claims;
 pub mod context;
 pub mod counting;
 pub mod dynamo;

@@ -1,0 +1,274 @@
+//! The tools, one a file, and the table of them that the endpoint serves.
+//!
+//! What every call shares is here: the arguments are checked against the tool's schema with all faults at once, blank
+//! texts count as missing, storage calls are counted, and whatever the store refuses becomes the tool's error.
+
+mod arguments;
+mod cancel;
+mod claim;
+mod decide;
+mod describe;
+mod escalate;
+mod get_process;
+mod get_run;
+mod get_work;
+mod import_process;
+mod list_processes;
+mod list_runs;
+mod publish_process;
+mod renew;
+mod send_event;
+mod start_run;
+mod submit;
+mod upload;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use identity::Caller;
+use run::{Actor, ActorKind};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use store::{Request, Store, counting};
+
+use crate::error::{Code, ToolError};
+use crate::seam::{Meter, ToolAnswer, ToolInfo, Tools};
+use crate::{schemas, validate};
+
+/// What an agent that knows nothing else is told when it connects.
+const INSTRUCTIONS: &str = "\
+This server runs business processes step by step. Agents do the agent steps, people decide, the server keeps the order.\n\
+As an agent: call get_work, make the exact claim call it shows (with a new UUID as requestId), read the step's \
+instructions, the body and the run data, do the work with your own tools, then submit. renew before expiresAt if you need \
+longer. If you cannot finish, escalate. Repeat a call whose answer was lost with the same requestId.\n\
+As a person: call get_work, read the run with get_run, then make the decide call it shows.\n\
+In a run with mode test, cause no real effects.";
+
+/// One call, as a tool sees it.
+pub(crate) struct Call<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) caller: &'a Caller,
+    pub(crate) actor: Actor,
+    digest: String,
+}
+
+impl<'a> Call<'a> {
+    /// The caller's organization.
+    pub(crate) fn org(&self) -> &'a str {
+        &self.caller.org
+    }
+
+    /// This call as a write that is known by its request id.
+    pub(crate) fn request<'b>(&'b self, tool: &'static str, id: &'b str) -> Request<'b> {
+        Request { org: &self.caller.org, actor: &self.actor, tool, id, digest: self.digest.clone() }
+    }
+}
+
+/// One MCP tool.
+#[async_trait]
+pub(crate) trait Tool: Send + Sync + 'static {
+    /// The name it is called by.
+    const NAME: &'static str;
+    /// A few words for people.
+    const TITLE: &'static str;
+    /// For an agent that never read the specification.
+    const DESCRIPTION: &'static str;
+    /// Changes nothing.
+    const READ_ONLY: bool = false;
+    /// May end or undo what others rely on.
+    const DESTRUCTIVE: bool = false;
+    /// Its arguments.
+    type Arguments: DeserializeOwned + JsonSchema + Send;
+    /// The `data` of its result.
+    type Data: Serialize + JsonSchema;
+
+    /// Does it.
+    async fn call(call: Call<'_>, arguments: Self::Arguments) -> Result<Self::Data, store::Error>;
+}
+
+/// Every tool over one store.
+pub struct ProcessTools {
+    store: Arc<Store>,
+    tools: Vec<Arc<dyn Entry>>,
+    by_name: BTreeMap<&'static str, Arc<dyn Entry>>,
+}
+
+impl ProcessTools {
+    /// The tools of this store.
+    ///
+    /// # Errors
+    ///
+    /// A tool's schema that is not one: a fault of this program, found before it serves.
+    pub fn new(store: Arc<Store>) -> Result<ProcessTools, String> {
+        let tools: Vec<Arc<dyn Entry>> = vec![
+            entry::<describe::Describe>()?,
+            entry::<list_processes::ListProcesses>()?,
+            entry::<start_run::StartRun>()?,
+            entry::<get_run::GetRun>()?,
+            entry::<get_work::GetWork>()?,
+            entry::<claim::Claim>()?,
+            entry::<renew::Renew>()?,
+            entry::<upload::Upload>()?,
+            entry::<submit::Submit>()?,
+            entry::<escalate::Escalate>()?,
+            entry::<decide::Decide>()?,
+            entry::<cancel::Cancel>()?,
+            entry::<send_event::SendEvent>()?,
+            entry::<list_runs::ListRuns>()?,
+            entry::<import_process::ImportProcess>()?,
+            entry::<publish_process::PublishProcess>()?,
+            entry::<get_process::GetProcess>()?,
+        ];
+        let by_name = tools.iter().map(|t| (t.info().name, Arc::clone(t))).collect();
+        Ok(ProcessTools { store, tools, by_name })
+    }
+}
+
+/// The names of all tools, in the order in which they are listed.
+pub(crate) const NAMES: [&str; 17] = identity::TOOLS;
+
+#[async_trait]
+impl Tools for ProcessTools {
+    fn list(&self) -> Vec<ToolInfo> {
+        self.tools.iter().map(|t| t.info().clone()).collect()
+    }
+
+    fn instructions(&self) -> Option<String> {
+        Some(INSTRUCTIONS.to_owned())
+    }
+
+    async fn call(&self, caller: &Caller, name: &str, arguments: Map<String, Value>) -> ToolAnswer {
+        let Some(entry) = self.by_name.get(name) else {
+            return Err(ToolError::new(Code::NotFound, format!("There is no tool `{name}`."))).into();
+        };
+        let run = arguments.get("runId").and_then(Value::as_str).map(str::to_owned);
+        let (outcome, meter) = counting::metered(entry.call(&self.store, caller, arguments)).await;
+        // What a token or a start named is known from the answer.
+        let shown = |data: &Value| data.get("run").and_then(|r| r.get("id")).and_then(Value::as_str).map(str::to_owned);
+        let run = run.or_else(|| outcome.as_ref().ok().and_then(shown));
+        ToolAnswer { outcome, meter: Meter { run, storage_calls: meter.calls } }
+    }
+}
+
+/// A tool with its type forgotten.
+#[async_trait]
+trait Entry: Send + Sync {
+    fn info(&self) -> &ToolInfo;
+    async fn call(&self, store: &Store, caller: &Caller, raw: Map<String, Value>) -> Result<Value, ToolError>;
+}
+
+struct Typed<T> {
+    info: ToolInfo,
+    validator: validate::Validator,
+    tool: std::marker::PhantomData<fn() -> T>,
+}
+
+fn entry<T: Tool>() -> Result<Arc<dyn Entry>, String> {
+    let mut input = schemas::arguments::<T::Arguments>();
+    refuse_blank(&mut input);
+    let validator = validate::Validator::new(T::NAME, Value::Object(input.clone()))?;
+    let info = ToolInfo {
+        name: T::NAME,
+        title: T::TITLE,
+        description: T::DESCRIPTION,
+        input_schema: Arc::new(input),
+        output_schema: Arc::new(schemas::result_of::<T::Data>()),
+        read_only: T::READ_ONLY,
+        // Every write is known by its request id, so repeating any call is safe.
+        idempotent: true,
+        destructive: T::DESTRUCTIVE,
+    };
+    Ok(Arc::new(Typed::<T> { info, validator, tool: std::marker::PhantomData }))
+}
+
+/// Blank counts as missing: every required text must say something. A token of blanks, or an id, is no different.
+fn refuse_blank(schema: &mut Map<String, Value>) {
+    let required: Vec<String> = match schema.get("required").and_then(Value::as_array) {
+        Some(names) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        None => return,
+    };
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    for name in required {
+        if let Some(property) = properties.get_mut(&name).and_then(Value::as_object_mut)
+            && property.get("type").and_then(Value::as_str) == Some("string")
+            && !property.contains_key("enum")
+        {
+            property.insert("pattern".to_owned(), Value::from(validate::NOT_BLANK));
+        }
+    }
+}
+
+#[async_trait]
+impl<T: Tool> Entry for Typed<T> {
+    fn info(&self) -> &ToolInfo {
+        &self.info
+    }
+
+    async fn call(&self, store: &Store, caller: &Caller, raw: Map<String, Value>) -> Result<Value, ToolError> {
+        let digest = match T::READ_ONLY {
+            true => String::new(),
+            false => run::digest(&Value::Object(raw.clone())),
+        };
+        let arguments: T::Arguments = self.validator.read(raw).map_err(|issues| {
+            let message = format!("The arguments of {} are not right. Fix each issue and call again.", T::NAME);
+            ToolError::new(Code::Invalid, message).with_issues(issues)
+        })?;
+        if let Err(denied) = identity::permit(T::NAME, caller)
+            && denied.when == identity::When::First
+        {
+            return Err(ToolError::new(Code::Forbidden, denied.message));
+        }
+        let call = Call { store, caller, actor: actor(caller), digest };
+        let data = T::call(call, arguments).await.map_err(|e| refused(T::NAME, e))?;
+        serde_json::to_value(data).map_err(|e| refused(T::NAME, store::Error::Invariant(e.to_string())))
+    }
+}
+
+fn actor(caller: &Caller) -> Actor {
+    Actor {
+        subject: caller.subject.clone(),
+        kind: match caller.kind {
+            identity::Kind::Agent => ActorKind::Agent,
+            identity::Kind::Person => ActorKind::Person,
+        },
+        groups: caller.groups.clone(),
+        operator: caller.operator,
+        person: caller.person.clone(),
+        may_decide: caller.may_decide,
+    }
+}
+
+fn refused(tool: &'static str, error: store::Error) -> ToolError {
+    match error {
+        store::Error::Refused(refusal) => {
+            let code = match refusal.code {
+                run::Code::Invalid => Code::Invalid,
+                run::Code::NotAccepted => Code::NotAccepted,
+                run::Code::Stale => Code::Stale,
+                run::Code::Conflict => Code::Conflict,
+                run::Code::Forbidden => Code::Forbidden,
+                run::Code::NotFound => Code::NotFound,
+                run::Code::Retry => Code::Retry,
+            };
+            ToolError::new(code, refusal.message).with_issues(refusal.issues)
+        }
+        store::Error::Retry(why) => {
+            tracing::warn!(tool, why, "storage did not let a call through");
+            ToolError::new(Code::Retry, "The server is busy with this. Repeat the call with the same requestId.")
+        }
+        store::Error::Invariant(why) => {
+            tracing::error!(tool, why, "a state that cannot be");
+            let message = "The server met a state that should not be and changed nothing. Its operator finds it in the \
+                           log. Repeating the call with the same requestId is safe.";
+            ToolError::new(Code::Retry, message)
+        }
+    }
+}
+
+/// An answer that the store keeps whole, as the tool's own type: a repeated call reads the same one.
+fn recorded<T: DeserializeOwned>(value: Value) -> Result<T, store::Error> {
+    serde_json::from_value(value).map_err(|e| store::Error::Invariant(format!("a recorded answer cannot be read: {e}")))
+}
