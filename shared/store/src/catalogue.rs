@@ -15,11 +15,14 @@ use crate::keys;
 use crate::lists::{doc, read};
 use crate::request::{Did, Record, Request};
 use crate::store::Store;
-use crate::table::{Item, Op, Range, When};
+use crate::table::{ITEM_BYTES, Item, Op, Range, When};
 use crate::work::{Position, bound as bound_to, opened};
 
 /// Most versions kept in memory. One is at most 200 KB of text.
 const KEPT_VERSIONS: usize = 256;
+
+/// Most bytes of a stored draft, as JSON text. A published version adds its role bindings to it.
+const STORED_DRAFT_BYTES: usize = ITEM_BYTES - 64 * 1024;
 
 /// How often a publication is tried when others publish the same process at once.
 const PUBLISH_ATTEMPTS: usize = 5;
@@ -243,11 +246,13 @@ impl Store {
             imported_by: request.actor.subject.clone(),
             imported_at: now,
         };
+        let stored_doc = doc(&stored)?;
+        spelled(&stored_doc)?;
         let key = keys::draft(request.org, &document.name);
         let value = answer(&Draft { document, source: source.to_owned(), hash, warnings });
         let ops = vec![
             // The tag holds a publication to the draft it read.
-            Op::Put { item: Item { key, tag: stored.hash.clone(), doc: doc(&stored)? }, when: When::Always },
+            Op::Put { item: Item { key, tag: stored.hash, doc: stored_doc }, when: When::Always },
             self.record_op(request, &Record::of(request, now, Did::Other(value.clone())))?,
         ];
         self.commit_or_replay(request, ops, value).await
@@ -261,21 +266,41 @@ impl Store {
         roles: &BTreeMap<String, String>,
         answer: impl Fn(&Version) -> Value + Send + Sync,
     ) -> Result<Value, Error> {
+        if !keys::storable(name) {
+            return Err(no_process(name));
+        }
+        let keys = [
+            keys::request(request.org, request.id),
+            keys::draft(request.org, name),
+            keys::catalogue(request.org, name),
+        ];
         for _ in 0..PUBLISH_ATTEMPTS {
-            if let Some(record) = self.recorded(request).await? {
-                return other(record);
+            let mut found = self.table.get(&keys).await?.into_iter();
+            if let Some(record) = found.next().flatten() {
+                return other(self.record(request, record)?);
             }
-            let found = self.table.get(&[keys::draft(request.org, name), keys::catalogue(request.org, name)]).await?;
-            let mut found = found.into_iter();
             let (draft, latest) = (found.next().flatten(), found.next().flatten());
             let Some(draft) = draft else {
+                // This very call, sent twice, may have published the draft after the record was looked for.
+                if let Some(record) = self.recorded(request).await? {
+                    return other(record);
+                }
                 let message = format!("There is no draft of `{name}`. Import its PROCESS.md first.");
                 return Err(Error::refused(Code::NotFound, message));
             };
             let draft_tag = draft.tag.clone();
             let draft: DraftDoc = read(draft)?;
-            let (document, _) = parse(&draft.source, None)?;
-            bound(&document, roles)?;
+            let checked = parse(&draft.source, None).and_then(|(d, _)| bound(&d, roles).map(|()| d));
+            let document = match checked {
+                Ok(document) => document,
+                Err(refusal) => {
+                    // The same, and somebody imported another draft since.
+                    return match self.recorded(request).await? {
+                        Some(record) => other(record),
+                        None => Err(refusal.into()),
+                    };
+                }
+            };
             let before: Option<Listed> = latest.map(read).transpose()?;
             let now = self.clock.now();
             let version = Version {
@@ -340,6 +365,9 @@ impl Store {
 
     /// What is known of a process.
     pub async fn process(&self, org: &str, name: &str, number: Option<u64>) -> Result<Known, Error> {
+        if !keys::storable(name) {
+            return Err(no_process(name));
+        }
         let found = self.table.get(&[keys::draft(org, name), keys::catalogue(org, name)]).await?;
         let mut found = found.into_iter();
         let draft: Option<DraftDoc> = found.next().flatten().map(read).transpose()?;
@@ -375,6 +403,9 @@ impl Store {
         name: &str,
         number: Option<u64>,
     ) -> Result<Arc<Version>, Error> {
+        if !keys::storable(name) {
+            return Err(no_process(name));
+        }
         let number = match number {
             Some(number) => number,
             None => self.latest(org, name).await?.ok_or_else(|| no_process(name))?.version,
@@ -392,6 +423,19 @@ impl Store {
     }
 }
 
+/// The file can be stored. It is kept as JSON, in which one control character takes six bytes, so a file within the
+/// limits of its parts can still be too large.
+fn spelled(draft: &Value) -> Result<(), Refusal> {
+    let bytes = draft.to_string().len();
+    if bytes <= STORED_DRAFT_BYTES {
+        return Ok(());
+    }
+    let message = "This PROCESS.md is too large to be stored, so no draft was made. Remove control characters, or split \
+                   the process in two.";
+    Err(Refusal::new(Code::Invalid, message)
+        .issue(format!("source: {bytes} bytes as JSON text, at most {STORED_DRAFT_BYTES}")))
+}
+
 /// Every role has a group, and nothing else is bound.
 fn bound(document: &Document, roles: &BTreeMap<String, String>) -> Result<(), Refusal> {
     let declared = document.roles();
@@ -400,6 +444,13 @@ fn bound(document: &Document, roles: &BTreeMap<String, String>) -> Result<(), Re
         match roles.get(*role) {
             None => issues.push(format!("roles.{role}: bind this role to a group")),
             Some(group) if group.trim().is_empty() => issues.push(format!("roles.{role}: the group is blank")),
+            Some(group) if !keys::storable(group) => {
+                issues.push(format!(
+                    "roles.{role}: the group has {} bytes, at most {}",
+                    group.len(),
+                    keys::SEGMENT_BYTES
+                ));
+            }
             Some(_) => {}
         }
     }

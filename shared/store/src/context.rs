@@ -75,6 +75,9 @@ pub struct Alarm {
     pub org: String,
     /// The run.
     pub run: String,
+    /// Which timer of the run: no two attempts of a step share one. Times alone can be equal, and a write that forgets
+    /// its alarm late must not forget the alarm of a write after it.
+    pub timer: String,
 }
 
 /// Wakes idle runs. Alarms are set before the write that needs them is committed, so no crash loses one; an alarm that

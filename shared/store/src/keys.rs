@@ -29,7 +29,16 @@ use crate::table::Key;
 /// How many partitions a list that every run writes to is spread over, by run id. Fixed for a table's life.
 pub const SHARDS: u8 = 4;
 
-/// The least and the greatest text a key segment sorts between.
+/// Most bytes of a segment that comes from outside. Nothing is ever stored under a longer one, so it is not looked for:
+/// a key has room for a few such segments, escaped.
+pub const SEGMENT_BYTES: usize = 512;
+
+/// Whether something may be stored under this segment.
+pub fn storable(segment: &str) -> bool {
+    segment.len() <= SEGMENT_BYTES
+}
+
+/// What every key segment sorts before.
 const END: &str = "~";
 
 fn escaped(segment: &str) -> String {
@@ -125,7 +134,7 @@ pub fn inbox(org: &str, assigned: &Assigned, item: &str, since: Time) -> Key {
 
 /// The partition of a process's open or ended runs.
 pub fn runs_partition(org: &str, process: &str, ended: bool) -> String {
-    format!("runs/{}/{process}/{}", escaped(org), if ended { "ended" } else { "open" })
+    format!("runs/{}/{}/{}", escaped(org), escaped(process), if ended { "ended" } else { "open" })
 }
 
 /// A run's entry in the lists of runs.

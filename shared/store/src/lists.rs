@@ -94,6 +94,8 @@ pub struct TimerEntry {
     pub run: String,
     /// When.
     pub at: Time,
+    /// Which timer of the run, as in [`crate::Alarm::timer`].
+    pub timer: String,
 }
 
 /// Notices of one write that people are to be told of.
@@ -144,6 +146,16 @@ pub enum Notice {
 
 /// Every list entry of a run.
 pub fn entries(org: &str, run: &Run, attempts: &BTreeMap<String, Attempt>) -> Result<BTreeMap<Key, Value>, Error> {
+    with_work(org, run, &work(org, run, attempts)?)
+}
+
+/// The entry of each step in the work lists and inboxes, by step: all that a run's lists take from its attempts. A write
+/// that changes one without writing the step's attempt must hold that attempt still, or it would undo what a claim said.
+pub(crate) fn work(
+    org: &str,
+    run: &Run,
+    attempts: &BTreeMap<String, Attempt>,
+) -> Result<BTreeMap<String, (Key, Value)>, Error> {
     let mut all = BTreeMap::new();
     let id = &run.meta.id;
     let mut seen = None;
@@ -163,7 +175,8 @@ pub fn entries(org: &str, run: &Run, attempts: &BTreeMap<String, Attempt>) -> Re
                 due: state.due,
                 handoff,
             };
-            all.insert(keys::inbox(org, &item.assigned, &item.id, item.since), doc(&entry)?);
+            let key = keys::inbox(org, &item.assigned, &item.id, item.since);
+            all.insert(step.clone(), (key, doc(&entry)?));
         } else if let (Some(Status::Ready), Some(since)) = (state.status, state.ready_since) {
             let entry = StepEntry {
                 run: id.clone(),
@@ -179,15 +192,24 @@ pub fn entries(org: &str, run: &Run, attempts: &BTreeMap<String, Attempt>) -> Re
                 Some(lease) => keys::leased(org, id, step, lease.expires_at),
                 None => keys::ready(org, id, step, since),
             };
-            all.insert(key, doc(&entry)?);
+            all.insert(step.clone(), (key, doc(&entry)?));
         }
     }
+    Ok(all)
+}
+
+/// The same entries by key, and with them those that attempts have no part in.
+pub(crate) fn with_work(
+    org: &str,
+    run: &Run,
+    work: &BTreeMap<String, (Key, Value)>,
+) -> Result<BTreeMap<Key, Value>, Error> {
+    let mut all: BTreeMap<Key, Value> = work.values().cloned().collect();
+    let id = &run.meta.id;
     for (at, timer) in run::timers(run) {
-        let key = match &timer {
-            Timer::Overdue(step) => keys::timer(org, id, at, "due", step),
-            Timer::Continue(step) => keys::timer(org, id, at, "wait", step),
-        };
-        all.insert(key, doc(&TimerEntry { org: org.to_owned(), run: id.clone(), at })?);
+        let (kind, step) = kind_and_step(&timer);
+        let entry = TimerEntry { org: org.to_owned(), run: id.clone(), at, timer: timer_name(run, &timer) };
+        all.insert(keys::timer(org, id, at, kind, step), doc(&entry)?);
     }
     let entry = RunEntry {
         run: id.clone(),
@@ -200,6 +222,19 @@ pub fn entries(org: &str, run: &Run, attempts: &BTreeMap<String, Attempt>) -> Re
     };
     all.insert(keys::runs(org, &run.meta.process, run.ended.is_some(), run.meta.started_at, id), doc(&entry)?);
     Ok(all)
+}
+
+fn kind_and_step(timer: &Timer) -> (&'static str, &str) {
+    match timer {
+        Timer::Overdue(step) => ("due", step),
+        Timer::Continue(step) => ("wait", step),
+    }
+}
+
+/// Names a timer among all that its run ever has: what it does, the step, and which of the step's attempts.
+pub(crate) fn timer_name(run: &Run, timer: &Timer) -> String {
+    let (kind, step) = kind_and_step(timer);
+    format!("{kind}/{step}/{}", run.step(step).map_or(0, |s| s.attempt))
 }
 
 /// The operations that lead from one set of entries to another.

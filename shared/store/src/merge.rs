@@ -44,6 +44,10 @@ pub async fn merged<T>(
         let Some(item) = next.and_then(|i| sources.get_mut(i)).and_then(Source::take) else {
             return Ok(Page { items, after: None });
         };
+        // Partitions are read one by one, so an item that moved from one to another meanwhile is met in both.
+        if last.as_ref() == Some(&item.key.sort) {
+            continue;
+        }
         if items.len() == limit || examined == EXAMINED_ITEMS {
             return Ok(Page { items, after: last });
         }

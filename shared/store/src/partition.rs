@@ -23,6 +23,9 @@ pub struct Partition {
 impl Partition {
     /// Reads a run; `None` when there is none.
     pub async fn load(table: &dyn Table, org: &str, id: &str) -> Result<Option<Partition>, Error> {
+        if !keys::storable(id) {
+            return Ok(None);
+        }
         let range = Range { partition: keys::run(org, id), from: None, to: None, backwards: false, limit: None };
         Partition::of(table.query(&range).await?)
     }

@@ -127,6 +127,7 @@ impl Store {
 
     async fn run_partitions(&self, org: &str, filter: &RunFilter) -> Result<Vec<String>, Error> {
         let processes = match &filter.process {
+            Some(process) if !keys::storable(process) => Vec::new(),
             Some(process) => vec![process.clone()],
             None => self.processes(org, None, LISTED_PROCESSES).await?.into_iter().map(|l| l.name).collect(),
         };
@@ -157,8 +158,9 @@ impl Store {
     async fn inputs(&self, org: &str, runs: &[RunEntry]) -> Result<BTreeMap<String, Map<String, Value>>, Error> {
         let mut all = BTreeMap::new();
         let keys: Vec<_> = runs.iter().map(|e| keys::journal(org, &e.run, 1)).collect();
-        for some in keys.chunks(INPUTS_AT_ONCE.max(1)) {
-            for item in self.table.get(some).await?.into_iter().flatten() {
+        let reads = keys.chunks(INPUTS_AT_ONCE).map(|some| self.table.get(some));
+        for read_at_once in futures::future::join_all(reads).await {
+            for item in read_at_once?.into_iter().flatten() {
                 let entry: run::Entry = read(item)?;
                 for event in entry.events {
                     if let run::Event::Started { meta, inputs } = event {

@@ -68,5 +68,5 @@ impl Store {
 }
 
 fn alarm(timer: TimerEntry) -> Alarm {
-    Alarm { at: timer.at, org: timer.org, run: timer.run }
+    Alarm { at: timer.at, org: timer.org, run: timer.run, timer: timer.timer }
 }

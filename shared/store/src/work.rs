@@ -1,8 +1,12 @@
 //! `get_work`: what an agent may claim, what a person may decide. Oldest first, paged, never a scan.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
 use run::{Actor, Code, Refusal, Time, WorkItem};
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::Version;
 use crate::error::Error;
 use crate::keys;
 use crate::lists::{ItemEntry, StepEntry, read};
@@ -10,8 +14,9 @@ use crate::merge::merged;
 use crate::store::Store;
 use crate::table::{Item, Range};
 
-/// Most steps with an ended lease that one call takes from each shard.
-const EXPIRED_ITEMS: u32 = 500;
+/// Most steps with an ended lease that one call takes from each shard, the longest ended first. They are few: each is an
+/// agent that went away, until another one claims its step.
+const EXPIRED_ITEMS: u32 = 2_000;
 
 /// A page of work.
 #[derive(Debug)]
@@ -137,8 +142,9 @@ impl Store {
     ) -> Result<WorkPage<PersonWork>, Error> {
         let bound = bound("get_work", org, actor, &serde_json::json!(process));
         let after = opened(self, &bound, cursor)?;
-        let mut inboxes: Vec<String> = actor.groups.iter().map(|g| keys::group_inbox(org, g)).collect();
-        inboxes.extend(actor.person.as_deref().map(|p| keys::person_inbox(org, p)));
+        let groups = actor.groups.iter().filter(|g| keys::storable(g));
+        let mut inboxes: Vec<String> = groups.map(|g| keys::group_inbox(org, g)).collect();
+        inboxes.extend(actor.person.as_deref().filter(|p| keys::storable(p)).map(|p| keys::person_inbox(org, p)));
         if actor.operator {
             inboxes.push(keys::group_inbox(org, &self.settings.operators_group));
         }
@@ -149,9 +155,16 @@ impl Store {
             Ok(process.is_none_or(|p| p == entry.process).then_some(entry))
         };
         let page = merged(self.table.as_ref(), &inboxes, after.as_deref(), false, limit, keep).await?;
+        let kept: BTreeSet<(&str, u64)> = page.items.iter().map(|e| (e.process.as_str(), e.version)).collect();
+        let reads = kept.iter().map(|(name, number)| self.version(org, name, *number));
+        let versions = futures::future::join_all(reads).await;
+        let mut known: BTreeMap<(String, u64), Option<Arc<Version>>> = BTreeMap::new();
+        for ((name, number), version) in kept.into_iter().zip(versions) {
+            known.insert((name.to_owned(), number), version?);
+        }
         let mut items = Vec::new();
         for entry in page.items {
-            let version = self.version(org, &entry.process, entry.version).await?;
+            let version = known.get(&(entry.process.clone(), entry.version)).cloned().flatten();
             let step = version.as_ref().and_then(|v| v.document.step(&entry.step));
             let Some(step) = step else {
                 return Err(Error::Invariant(format!("run {} is at a step its process does not have", entry.run)));

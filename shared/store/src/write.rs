@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use run::{Actor, Attempt, Change, Cited, Command, Context, Fault, Overlay, Refusal, Reply, Run, Time, Timer};
+use run::{Actor, Attempt, Change, Cited, Command, Context, Fault, Overlay, Refusal, Reply, Run, Time};
 use serde_json::Value;
 
 use crate::catalogue::Version;
@@ -54,13 +54,20 @@ impl Store {
     pub(crate) async fn recorded(&self, request: &Request<'_>) -> Result<Option<Record>, Error> {
         let found = self.table.get(&[keys::request(request.org, request.id)]).await?;
         match found.into_iter().flatten().next() {
-            Some(item) => {
-                let record: Record = read(item)?;
-                record.same(request)?;
-                Ok(Some(record))
-            }
+            Some(item) => self.record(request, item).map(Some),
             None => Ok(None),
         }
+    }
+
+    /// A stored record, when it is of this request.
+    ///
+    /// # Errors
+    ///
+    /// `conflict` when the id was used for another call.
+    pub(crate) fn record(&self, request: &Request<'_>, item: Item) -> Result<Record, Error> {
+        let record: Record = read(item)?;
+        record.same(request)?;
+        Ok(record)
     }
 
     /// The operation that records a request; it refuses when the id was used meanwhile.
@@ -329,13 +336,30 @@ impl Store {
         }
         let mut attempts = stored.clone();
         apply(&mut attempts, change);
-        let was = before.map(|p| lists::entries(org, &p.run, &p.attempts)).transpose()?.unwrap_or_default();
-        ops.extend(lists::difference(&was, &lists::entries(org, &change.run, &attempts)?));
+        let will = lists::work(org, &change.run, &attempts)?;
+        let after = lists::with_work(org, &change.run, &will)?;
+        let Some(before) = before else {
+            ops.extend(lists::difference(&BTreeMap::new(), &after));
+            return Ok(ops);
+        };
+        let was = lists::work(org, &before.run, &before.attempts)?;
+        for (step, entry) in &was {
+            // A claim moves an entry without moving the journal. Whoever changes the entry too must meet it here, or the
+            // entry that the claim made would stay behind.
+            if !change.attempts.contains_key(step) && will.get(step) != Some(entry) {
+                let when = stored.get(step).map_or(When::Absent, |a| When::Tag(a.tag()));
+                ops.push(Op::Check { key: keys::attempt(org, id, step), when });
+            }
+        }
+        ops.extend(lists::difference(&lists::with_work(org, &before.run, &was)?, &after));
         Ok(ops)
     }
 
-    /// A refused submission leaves its issues in the handoff: the one trace a refusal has. It is not worth an error of
-    /// its own: when others are in the way, the caller still learns every issue.
+    /// A refused submission leaves its issues in the handoff: the one trace a refusal has.
+    ///
+    /// # Errors
+    ///
+    /// The refusal; [`Error::Retry`] when the trace could not be left, so that the submission is decided again.
     async fn leave_trace(&self, org: &str, partition: &Partition, mut refusal: Refusal) -> Result<Written, Error> {
         if let Some(trace) = refusal.attempt.take() {
             let (step, attempt) = *trace;
@@ -382,16 +406,22 @@ impl Store {
 
     /// Sets the alarms that the run after needs and the run before did not; returns those nobody needs any more.
     async fn set_alarms(&self, org: &str, before: Option<&Run>, after: &Run) -> Result<Vec<Alarm>, Error> {
-        let of = |run: &Run| -> Vec<(Time, Timer)> { run::timers(run) };
-        let alarm = |at: Time| Alarm { at, org: org.to_owned(), run: after.meta.id.clone() };
+        let of = |run: &Run| -> Vec<Alarm> {
+            let alarm = |(at, timer): (Time, run::Timer)| Alarm {
+                at,
+                org: org.to_owned(),
+                run: run.meta.id.clone(),
+                timer: lists::timer_name(run, &timer),
+            };
+            run::timers(run).into_iter().map(alarm).collect()
+        };
         let was = before.map(of).unwrap_or_default();
         let will = of(after);
-        let new: Vec<Alarm> = will.iter().filter(|t| !was.contains(t)).map(|(at, _)| alarm(*at)).collect();
+        let new: Vec<Alarm> = will.iter().filter(|a| !was.contains(a)).cloned().collect();
         if !new.is_empty() {
             self.alarms.set(&new).await.map_err(Error::Retry)?;
         }
-        let needed: Vec<Alarm> = will.iter().map(|(at, _)| alarm(*at)).collect();
-        Ok(was.iter().map(|(at, _)| alarm(*at)).filter(|a| !needed.contains(a)).collect())
+        Ok(was.into_iter().filter(|a| !will.contains(a)).collect())
     }
 
     pub(crate) async fn pause(&self) {
