@@ -3,11 +3,13 @@
 //! The AWS clients are the product's own; behind them stand an engine and a file backend in this process. `folder`
 //! describes what lies in the data folder.
 
+pub mod clock;
 mod database;
 mod error;
 mod evidence;
 mod folder;
 pub mod issuer;
+pub mod timers;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -83,6 +85,15 @@ impl Local {
     /// The client that reaches the evidence, and the bucket's name.
     pub fn s3(&self) -> (&aws_sdk_s3::Client, &'static str) {
         (&self.s3, evidence::BUCKET)
+    }
+
+    /// The text of the key of this name, 64 random hex digits, made on the first call.
+    ///
+    /// # Errors
+    ///
+    /// [`LocalError::Io`] when its file cannot be made or read.
+    pub fn key(&self, name: &str) -> Result<String, LocalError> {
+        self.folder.key(name, || run::hex(&rand::random::<[u8; 32]>()))
     }
 
     /// The folder of this server's own keys, which only its owner may enter.

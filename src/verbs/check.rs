@@ -1,0 +1,59 @@
+//! `procession check`: every problem of every file, offline.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::read_file;
+
+/// Checks files without a server and prints every problem as `file:line:column: message`.
+///
+/// Exits 1 when any file has an error; warnings alone exit 0.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// PROCESS.md files, or folders that hold one.
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+}
+
+impl Check {
+    /// Checks every path.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        let (mut errors, mut good) = (0, 0);
+        for path in &self.paths {
+            let (file, bytes, folder) = match read_file(path) {
+                Ok(read) => read,
+                // The other files are still worth checking.
+                Err(error) => {
+                    println!("{error:#}");
+                    errors += 1;
+                    continue;
+                }
+            };
+            let reading = match &folder {
+                Some(folder) => process::read_in_folder(&bytes, folder),
+                None => process::read(&bytes),
+            };
+            for problem in &reading.problems {
+                let (name, line, column) = (file.display(), problem.line, problem.column);
+                match problem.severity {
+                    process::Severity::Error => {
+                        errors += 1;
+                        println!("{name}:{line}:{column}: {}", problem.message);
+                    }
+                    process::Severity::Warning => println!("{name}:{line}:{column}: warning: {}", problem.message),
+                }
+            }
+            if let Some(document) = reading.document {
+                good += 1;
+                println!("{}: {} is well-formed, {} steps", file.display(), document.name, document.steps.len());
+            }
+        }
+        if errors == 0 {
+            return Ok(ExitCode::SUCCESS);
+        }
+        println!("{errors} problems, {good} of {} files can be run", self.paths.len());
+        Ok(ExitCode::FAILURE)
+    }
+}

@@ -1,0 +1,78 @@
+//! `procession dev`: the server on this machine.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::server::{self, Options};
+
+/// Serves processes at http://ADDRESS/mcp until interrupted. Everything is kept in one folder and survives a crash.
+///
+/// Requests are logged to standard error as JSON lines.
+#[derive(Debug, Args)]
+pub struct Dev {
+    /// Where to listen. Keep it on loopback: the development issuer trusts whoever can read the data folder.
+    #[arg(long, default_value = "127.0.0.1:8484")]
+    listen: SocketAddr,
+    /// Where everything is kept; made when it is missing.
+    #[arg(long, default_value = server::DATA)]
+    data: PathBuf,
+    /// How long a claim lasts, in seconds of the server's clock.
+    #[arg(long, default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=604_800))]
+    lease_seconds: u64,
+    /// Runs the server's clock this many times as fast, to rehearse a long process in minutes.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    speed: u32,
+    /// The organization of tokens that `procession token` makes here when it is not told one.
+    #[arg(long, default_value = server::ORG)]
+    org: String,
+    /// Prints one JSON line when ready, instead of text for people.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Dev {
+    /// Serves until interrupted or told to terminate.
+    pub async fn run(self) -> anyhow::Result<ExitCode> {
+        let lines = mcp::log::subscriber(std::io::stderr, tracing::level_filters::LevelFilter::INFO);
+        tracing::subscriber::set_global_default(lines)?;
+        let Dev { listen, data, lease_seconds, speed, org, json } = self;
+        let running = server::start(Options { listen, data, lease_seconds, speed, org }).await?;
+        let data = running.data.display();
+        if json {
+            let line =
+                serde_json::json!({ "mcp": running.mcp, "issuer": running.issuer.issuer_url(), "data": running.data });
+            println!("{line}");
+        } else {
+            println!("Procession serves processes at {}", running.mcp);
+            println!("Everything is kept in {data}\n");
+            println!("A token for an agent:    procession token --data {data} --kind agent --subject my-agent");
+            println!("A token for a person:    procession token --data {data} --kind person --subject me@example.com");
+            println!("… who may also publish:  … --operator\n");
+            println!("To add it to an MCP client, for example:");
+            println!(
+                "  claude mcp add --transport http procession {} --header \"Authorization: Bearer $TOKEN\"\n",
+                running.mcp
+            );
+            println!("Press Ctrl-C to stop.");
+        }
+        interrupted().await?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Returns when the process is interrupted or told to terminate.
+async fn interrupted() -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+        tokio::select! {
+            done = tokio::signal::ctrl_c() => done,
+            _ = terminate.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
+}

@@ -1,0 +1,23 @@
+//! `procession hash`: the content hash that a publication would have.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::read_document;
+
+/// Prints the content hash of a PROCESS.md: SHA-256 over its canonical frontmatter and its body.
+#[derive(Debug, Args)]
+pub struct Hash {
+    /// A PROCESS.md, or the folder that holds it.
+    path: PathBuf,
+}
+
+impl Hash {
+    /// Prints the hash.
+    pub fn run(self) -> anyhow::Result<ExitCode> {
+        println!("{}", process::content_hash(&read_document(&self.path)?));
+        Ok(ExitCode::SUCCESS)
+    }
+}
