@@ -3,7 +3,8 @@
 //! [`router`] is all of it, served by the development server and behind a function URL alike. A request passes `front`
 //! (origin, token, method, size, JSON), then `rpc` (the protocol, by rmcp), then the [`Tools`]. Invariants: no request
 //! reaches a tool without a verified caller; every answer to a GET is harmless; arguments and results keep the digits
-//! of their numbers (an exponent is spelled `e+3` or `e-3`, as `serde_json` spells it); nothing of a token, of arguments or of results is ever logged.
+//! of their numbers (an exponent is spelled `e+3` or `e-3`, as `serde_json` spells it); nothing of a token, of arguments
+//! or of results is ever logged.
 
 pub mod config;
 mod envelope;

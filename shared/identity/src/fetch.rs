@@ -51,9 +51,15 @@ impl HttpFetch {
     }
 }
 
-fn build(loopback: bool) -> Result<reqwest::Client, String> {
+/// Chooses the one TLS implementation of this program for every HTTP client in the process. Call it before building a
+/// `reqwest::Client`, which panics without; calling it again does nothing.
+pub fn install_tls() {
     // A second installation is refused and harmless: some provider is in place then.
     let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+fn build(loopback: bool) -> Result<reqwest::Client, String> {
+    install_tls();
     let builder = reqwest::Client::builder()
         .timeout(Duration::from_secs(FETCH_SECONDS))
         .redirect(reqwest::redirect::Policy::none());

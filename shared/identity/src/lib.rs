@@ -14,6 +14,6 @@ mod verify;
 
 pub use caller::{Caller, Kind, same_person};
 pub use config::{ClaimNames, Config, IssuerConfig};
-pub use fetch::{FetchError, FetchKeys, HttpFetch};
+pub use fetch::{FetchError, FetchKeys, HttpFetch, install_tls};
 pub use permit::{AGENT_TOOLS, Denied, OPERATOR_TOOLS, TOOLS, When, may_decide, permit};
 pub use verify::{AuthError, LEEWAY_SECONDS, TOKEN_BYTES, Verifier};

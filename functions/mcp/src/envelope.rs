@@ -1,0 +1,142 @@
+//! The JSON-RPC envelope, read once.
+//!
+//! The arguments of a tool call are taken out here and reach the tool by a way of their own. So they keep the exact text
+//! of their numbers, a large upload is not copied through the protocol layer, and nothing that layer may log can hold
+//! them.
+
+use crate::error::{INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR};
+use axum::http::StatusCode;
+use bytes::Bytes;
+use serde_json::{Map, Value};
+
+/// A method that calls a tool.
+const CALL: &str = "tools/call";
+
+/// One well-formed message.
+#[derive(Debug)]
+pub(crate) struct Message {
+    /// Null for a notification.
+    pub(crate) id: Value,
+    pub(crate) method: String,
+    /// Of a tool call: its arguments.
+    pub(crate) arguments: Option<Map<String, Value>>,
+    /// Whether the request names its protocol version in its own `_meta`.
+    pub(crate) names_version: bool,
+    /// The message without the arguments, as JSON.
+    pub(crate) rest: Bytes,
+}
+
+/// A body that is not one well-formed message; always 400.
+#[derive(Debug)]
+pub(crate) struct Malformed {
+    pub(crate) id: Value,
+    pub(crate) code: i32,
+    pub(crate) message: String,
+}
+
+impl Malformed {
+    pub(crate) const STATUS: StatusCode = StatusCode::BAD_REQUEST;
+}
+
+/// Reads a request's body.
+pub(crate) fn read(body: &[u8]) -> Result<Message, Malformed> {
+    let refuse = |id: &Value, code, message: &str| Err(Malformed { id: id.clone(), code, message: message.to_owned() });
+    let mut object = match serde_json::from_slice(body) {
+        Ok(Value::Object(object)) => object,
+        Ok(Value::Array(_)) => {
+            return refuse(&Value::Null, INVALID_REQUEST, "batches are not supported; send each message on its own");
+        }
+        Ok(_) => return refuse(&Value::Null, INVALID_REQUEST, "the body is not a JSON-RPC message: not an object"),
+        Err(error) => return refuse(&Value::Null, PARSE_ERROR, &format!("the body is not JSON: {error}")),
+    };
+    let id = match object.get("id") {
+        None => Value::Null,
+        Some(id) if id.is_string() || id.as_i64().is_some() => id.clone(),
+        Some(_) => return refuse(&Value::Null, INVALID_REQUEST, "`id` is neither a string nor a 64-bit integer"),
+    };
+    if object.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return refuse(&id, INVALID_REQUEST, "`jsonrpc` is not \"2.0\"");
+    }
+    let method = match object.get("method") {
+        Some(Value::String(method)) => method.clone(),
+        None if object.contains_key("result") || object.contains_key("error") => {
+            return refuse(&id, INVALID_REQUEST, "this server sends no requests, so it takes no responses");
+        }
+        _ => return refuse(&id, INVALID_REQUEST, "`method` is missing or not a string"),
+    };
+    match object.get("params") {
+        None | Some(Value::Object(_)) => {}
+        Some(_) => return refuse(&id, INVALID_PARAMS, "`params` is not an object"),
+    }
+    let mut params = object.get_mut("params").and_then(Value::as_object_mut);
+    let arguments = match params.as_mut().and_then(|params| take_arguments(&method, params)) {
+        None => None,
+        Some(Value::Object(arguments)) => Some(arguments),
+        Some(Value::Null) => Some(Map::new()),
+        Some(_) => return refuse(&id, INVALID_PARAMS, "`params.arguments` is not an object"),
+    };
+    let version = params.and_then(|params| params.get("_meta")?.get("io.modelcontextprotocol/protocolVersion"));
+    let names_version = version.is_some_and(Value::is_string);
+    let rest = Bytes::from(Value::Object(object).to_string());
+    Ok(Message { id, method, arguments, names_version, rest })
+}
+
+/// The arguments of a tool call; nothing for other methods.
+fn take_arguments(method: &str, params: &mut Map<String, Value>) -> Option<Value> {
+    (method == CALL).then(|| params.remove("arguments").unwrap_or(Value::Null))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_leave_the_message_and_keep_their_text() {
+        let body = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"n":1.10,"big":1E400}}}"#;
+        let message = read(body.as_bytes()).expect("well-formed");
+        assert_eq!(Value::Object(message.arguments.expect("arguments")).to_string(), r#"{"n":1.10,"big":1e+400}"#);
+        let rest = std::str::from_utf8(&message.rest).expect("text");
+        assert_eq!(rest, r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo"}}"#);
+        assert!(!message.names_version);
+    }
+
+    #[test]
+    fn every_other_body_is_told_what_is_wrong() {
+        for (body, code, words) in [
+            ("", PARSE_ERROR, "not JSON"),
+            ("{", PARSE_ERROR, "not JSON"),
+            ("\u{feff}{}", PARSE_ERROR, "not JSON"),
+            ("{} {}", PARSE_ERROR, "not JSON"),
+            ("[]", INVALID_REQUEST, "batches"),
+            (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, INVALID_REQUEST, "batches"),
+            ("7", INVALID_REQUEST, "not an object"),
+            ("{}", INVALID_REQUEST, "`jsonrpc`"),
+            (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, INVALID_REQUEST, "`jsonrpc`"),
+            (r#"{"jsonrpc":"2.0","id":1}"#, INVALID_REQUEST, "`method`"),
+            (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, INVALID_REQUEST, "`method`"),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, INVALID_REQUEST, "no responses"),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, INVALID_REQUEST, "`id`"),
+            (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, INVALID_REQUEST, "`id`"),
+            (r#"{"jsonrpc":"2.0","id":[],"method":"ping"}"#, INVALID_REQUEST, "`id`"),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, INVALID_PARAMS, "`params`"),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":[]}}"#,
+                INVALID_PARAMS,
+                "arguments",
+            ),
+        ] {
+            let error = read(body.as_bytes()).expect_err(body);
+            assert_eq!(error.code, code, "{body}: {}", error.message);
+            assert!(error.message.contains(words), "{body}: {}", error.message);
+        }
+        assert_eq!(read(b"\xff").expect_err("not text").code, PARSE_ERROR);
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert_eq!(read(deep.as_bytes()).expect_err("too deep").code, PARSE_ERROR);
+    }
+
+    #[test]
+    fn a_known_id_is_told_back() {
+        let error = read(br#"{"jsonrpc":"2.0","id":"a"}"#).expect_err("no method");
+        assert_eq!(error.id, Value::from("a"));
+    }
+}

@@ -1,0 +1,111 @@
+//! The protocol: rmcp's server, stateless, over the tools.
+//!
+//! Arguments do not come through it (see [`crate::envelope`]); results go out through it as `structuredContent` and once
+//! more as text.
+
+use crate::error;
+use crate::log::Record;
+use crate::seam::{ToolInfo, Tools};
+use identity::Caller;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What the front hands to a tool past the protocol.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    pub(crate) caller: Arc<Caller>,
+    /// Taken by the tool call.
+    pub(crate) arguments: Arc<Mutex<Option<Map<String, Value>>>>,
+    pub(crate) record: Record,
+}
+
+/// The handler of every request; a copy is cheap.
+#[derive(Clone)]
+pub(crate) struct Handler {
+    tools: Arc<dyn Tools>,
+    listed: Arc<Vec<(&'static str, Tool)>>,
+    instructions: Option<Arc<str>>,
+}
+
+const VERSIONS: &[ProtocolVersion] =
+    &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
+
+impl Handler {
+    pub(crate) fn new(tools: Arc<dyn Tools>) -> Self {
+        let listed = tools.list().into_iter().map(|info| (info.name, describe(info))).collect();
+        let instructions = tools.instructions().map(Arc::from);
+        Handler { tools, listed: Arc::new(listed), instructions }
+    }
+}
+
+fn describe(info: ToolInfo) -> Tool {
+    let annotations = ToolAnnotations::from_raw(
+        Some(info.title.to_owned()),
+        Some(info.read_only),
+        Some(info.destructive),
+        Some(info.idempotent),
+        Some(false),
+    );
+    Tool::new(info.name, info.description, info.input_schema)
+        .with_title(info.title)
+        .with_raw_output_schema(info.output_schema)
+        .with_annotations(annotations)
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let mut server = Implementation::new("procession", env!("CARGO_PKG_VERSION"));
+        server.title = Some("Procession".to_owned());
+        let config = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(server)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
+        match &self.instructions {
+            Some(text) => config.with_instructions(&**text),
+            None => config,
+        }
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(VERSIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.listed.iter().map(|(_, tool)| tool.clone()).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some((name, _)) = self.listed.iter().find(|(name, _)| *name == request.name) else {
+            // The name is not told back: it is text of the client's, and rmcp logs the message.
+            return Err(ErrorData::invalid_params("unknown tool; tools/list names those there are", None));
+        };
+        let parts = context.extensions.get::<axum::http::request::Parts>();
+        let Some(call) = parts.and_then(|parts| parts.extensions.get::<Call>()) else {
+            return Err(ErrorData::internal_error("the call came without its caller", None));
+        };
+        let arguments = call.arguments.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
+        let answer = self.tools.call(&call.caller, name, arguments).await;
+        let outcome = match &answer.outcome {
+            Ok(_) => "ok",
+            Err(error) => error.code.as_str(),
+        };
+        call.record.tool(name, outcome, answer.meter);
+        let failed = answer.outcome.is_err();
+        let wire = error::result(answer.outcome);
+        Ok(if failed { CallToolResult::structured_error(wire) } else { CallToolResult::structured(wire) }.into())
+    }
+}

@@ -1,0 +1,121 @@
+//! The schemas that clients are told, derived from the types that the tools read and write.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+/// The schema of a tool's arguments. The type refuses unknown fields, so that the schema does.
+pub fn arguments<T: JsonSchema>() -> Map<String, Value> {
+    let mut schema = derived::<T>();
+    // An agent reads the tool's description; the type's is for those who read the code.
+    schema.remove("title");
+    schema.remove("description");
+    schema.entry("type").or_insert_with(|| json!("object"));
+    schema
+}
+
+/// The schema of a tool's whole result, from the type of its `data`.
+pub fn result_of<T: JsonSchema>() -> Map<String, Value> {
+    result(derived::<T>())
+}
+
+/// The schema of a tool's whole result, from the schema of its `data`: an object at its root, with `data` exactly when `ok`
+/// is true and `error` exactly when it is not.
+pub fn result(mut data: Map<String, Value>) -> Map<String, Value> {
+    let definitions = data.remove("$defs");
+    data.remove("$schema");
+    let codes: Vec<&str> = crate::error::Code::ALL.iter().map(|code| code.as_str()).collect();
+    let error = json!({
+        "type": "object",
+        "properties": {
+            "code": { "type": "string", "enum": codes },
+            "message": { "type": "string", "description": "What is wrong and what to do next." },
+            "issues": { "type": "array", "items": { "type": "string" }, "description": "Each single fault." },
+        },
+        "required": ["code", "message"],
+        "additionalProperties": false,
+    });
+    let mut schema = Map::new();
+    let mut set = |key: &str, value: Value| schema.insert(key.to_owned(), value);
+    set("$schema", json!("https://json-schema.org/draft/2020-12/schema"));
+    set("type", json!("object"));
+    set("properties", json!({ "ok": { "type": "boolean" }, "data": Value::Object(data), "error": error }));
+    set("required", json!(["ok"]));
+    set("additionalProperties", json!(false));
+    set(
+        "oneOf",
+        json!([
+            { "properties": { "ok": { "const": true } }, "required": ["data"], "not": { "required": ["error"] } },
+            { "properties": { "ok": { "const": false } }, "required": ["error"], "not": { "required": ["data"] } },
+        ]),
+    );
+    if let Some(definitions) = definitions {
+        set("$defs", definitions);
+    }
+    schema
+}
+
+fn derived<T: JsonSchema>() -> Map<String, Value> {
+    // Inlined, because some clients do not follow references; a recursive type keeps its own, under `$defs`.
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut generator = settings.into_generator();
+    // Not as the root: then a recursive type would refer to `#`, which is somewhere else once it is wrapped.
+    let schema = generator.subschema_for::<T>().to_value();
+    let definitions = generator.take_definitions(true);
+    // `true`, the schema of anything, is the only one that is no object.
+    let mut schema = if let Value::Object(schema) = schema { schema } else { Map::new() };
+    if !definitions.is_empty() {
+        schema.insert("$defs".to_owned(), Value::Object(definitions));
+    }
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Arguments {
+        /// The run.
+        #[serde(rename = "runId")]
+        run_id: String,
+        tree: Option<Tree>,
+    }
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Tree {
+        children: Vec<Tree>,
+    }
+
+    #[test]
+    fn arguments_are_a_closed_object() {
+        let schema = arguments::<Arguments>();
+        assert_eq!(schema["type"], "object");
+        assert_eq!(schema["additionalProperties"], false);
+        assert_eq!(schema["required"], json!(["runId"]));
+        assert_eq!(schema["properties"]["runId"]["description"], "The run.");
+    }
+
+    #[test]
+    fn results_are_told_apart_by_ok() {
+        let schema = Value::Object(result_of::<Tree>());
+        assert_eq!(schema["type"], "object");
+        let validator = jsonschema::options().build(&schema).expect("a valid schema");
+        for (result, valid) in [
+            (json!({ "ok": true, "data": { "children": [{ "children": [] }] } }), true),
+            (json!({ "ok": false, "error": { "code": "stale", "message": "m" } }), true),
+            (json!({ "ok": false, "error": { "code": "stale", "message": "m", "issues": ["i"] } }), true),
+            (json!({ "ok": true, "data": { "children": [{}] } }), false),
+            (json!({ "ok": true }), false),
+            (json!({ "ok": false, "data": { "children": [] } }), false),
+            (json!({ "ok": true, "data": { "children": [] }, "error": { "code": "stale", "message": "m" } }), false),
+            (json!({ "ok": false, "error": { "code": "other", "message": "m" } }), false),
+            (json!({ "data": { "children": [] } }), false),
+        ] {
+            assert_eq!(validator.is_valid(&result), valid, "{result}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Where the protocol ends and the tools begin.
+
+use crate::error::ToolError;
+use async_trait::async_trait;
+use identity::Caller;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// What a client is told about a tool.
+#[derive(Debug, Clone)]
+pub struct ToolInfo {
+    /// The name it is called by.
+    pub name: &'static str,
+    /// A few words for people.
+    pub title: &'static str,
+    /// What it does and when to use it, for an agent that knows nothing else.
+    pub description: &'static str,
+    /// JSON Schema of the arguments; an object at its root.
+    pub input_schema: Arc<Map<String, Value>>,
+    /// JSON Schema of the whole result, `ok` included; see [`crate::schemas::result`].
+    pub output_schema: Arc<Map<String, Value>>,
+    /// Changes nothing.
+    pub read_only: bool,
+    /// Repeating a call with the same arguments changes nothing further.
+    pub idempotent: bool,
+    /// May end or undo what others rely on.
+    pub destructive: bool,
+}
+
+/// What a call is worth knowing by afterwards, for the request log. Nothing of arguments or results.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Meter {
+    /// The run that was touched.
+    pub run: Option<String>,
+    /// Calls made to storage.
+    pub storage_calls: u64,
+}
+
+/// What a tool answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolAnswer {
+    /// The `data` of the result, or the refusal.
+    pub outcome: Result<Value, ToolError>,
+    /// For the log.
+    pub meter: Meter,
+}
+
+impl From<Result<Value, ToolError>> for ToolAnswer {
+    fn from(outcome: Result<Value, ToolError>) -> Self {
+        ToolAnswer { outcome, meter: Meter::default() }
+    }
+}
+
+/// All tools of a server.
+#[async_trait]
+pub trait Tools: Send + Sync + 'static {
+    /// The tools, in the order in which they are listed. The same at every call.
+    fn list(&self) -> Vec<ToolInfo>;
+
+    /// How to use the tools together, for an agent that knows nothing else.
+    fn instructions(&self) -> Option<String> {
+        None
+    }
+
+    /// Calls the tool `name`, which is one of the list. Checking the arguments is the tool's part.
+    async fn call(&self, caller: &Caller, name: &str, arguments: Map<String, Value>) -> ToolAnswer;
+}

@@ -1,0 +1,388 @@
+//! Arguments against a tool's schema: every fault at once, path first, in words that say what to do.
+//!
+//! The order of the faults is that of the schema's properties, so that the same call is always told the same.
+
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::paths::LocationSegment;
+use jsonschema::{ValidationError, Validator as Compiled};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// Most faults that are told of one call.
+pub const ISSUES_MAX: usize = 100;
+
+/// Longest piece of a client's own text that is told back, in characters.
+const NAME_CHARS: usize = 100;
+
+/// The pattern of a text that is not blank. A text that breaks it is told to be missing: blank counts as missing.
+pub const NOT_BLANK: &str = r"\S";
+
+/// One tool's schema, compiled once.
+pub struct Validator {
+    tool: String,
+    schema: Value,
+    compiled: Compiled,
+    /// The order of the top-level arguments.
+    order: Vec<String>,
+}
+
+impl Validator {
+    /// Compiles the schema of `tool`'s arguments.
+    ///
+    /// # Errors
+    /// What is wrong with the schema; a fault of this program, not of a caller.
+    pub fn new(tool: impl Into<String>, schema: Value) -> Result<Self, String> {
+        let tool = tool.into();
+        let compiled =
+            jsonschema::options().build(&schema).map_err(|error| format!("the schema of {tool} is wrong: {error}"))?;
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let order = properties.into_iter().flat_map(|properties| properties.keys().cloned()).collect();
+        Ok(Validator { tool, schema, compiled, order })
+    }
+
+    /// Checks the arguments.
+    ///
+    /// # Errors
+    /// Every fault, at most [`ISSUES_MAX`], such as `requestId: missing` or `limit: 1 to 100`.
+    pub fn check(&self, arguments: &Value) -> Result<(), Vec<String>> {
+        // The quick answer first: nearly every call is right.
+        if self.compiled.is_valid(arguments) {
+            return Ok(());
+        }
+        let mut issues = Vec::new();
+        for error in self.compiled.iter_errors(arguments) {
+            self.explain(&error, &mut issues);
+        }
+        issues.sort_by_key(|issue| self.rank(&issue.path));
+        let mut texts: Vec<String> = Vec::new();
+        for issue in issues {
+            let text = format!("{}: {}", issue.path, issue.fault);
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        let over = texts.len().saturating_sub(ISSUES_MAX);
+        if over > 0 {
+            texts.truncate(ISSUES_MAX);
+            texts.push(format!("and {over} more"));
+        }
+        Err(texts)
+    }
+
+    /// Checks the arguments and reads them into the tool's own type.
+    ///
+    /// # Errors
+    /// As for [`Validator::check`]; also when the type cannot hold a value that the schema lets pass, such as `1.0` for an
+    /// integer.
+    pub fn read<T: DeserializeOwned>(&self, arguments: Map<String, Value>) -> Result<T, Vec<String>> {
+        let arguments = Value::Object(arguments);
+        self.check(&arguments)?;
+        serde_json::from_value(arguments).map_err(|error| vec![format!("arguments: {error}")])
+    }
+
+    /// Where an argument stands in the schema; what the schema does not know comes last.
+    fn rank(&self, path: &str) -> usize {
+        let first = path.split(['.', '[']).next().unwrap_or_default();
+        self.order.iter().position(|name| name == first).unwrap_or(self.order.len())
+    }
+
+    fn explain(&self, error: &ValidationError<'_>, issues: &mut Vec<Issue>) {
+        let path = dotted(error);
+        let mut tell = |path: String, fault: String| issues.push(Issue { path, fault });
+        match error.kind() {
+            ValidationErrorKind::Required { property } => tell(join(&path, &plain(property)), "missing".to_owned()),
+            ValidationErrorKind::AdditionalProperties { unexpected }
+            | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+                for name in unexpected {
+                    let fault = if path.is_empty() {
+                        format!("not an argument of {}", self.tool)
+                    } else {
+                        "not declared".to_owned()
+                    };
+                    tell(join(&path, &shortened(name)), fault);
+                }
+            }
+            ValidationErrorKind::AnyOf { context } => self.explain_choice(path, context, issues),
+            ValidationErrorKind::OneOfNotValid { context } => self.explain_choice(path, context, issues),
+            kind => tell(or_arguments(path), self.fault(kind, error)),
+        }
+    }
+
+    /// The fault of one value on its own.
+    fn fault(&self, kind: &ValidationErrorKind, error: &ValidationError<'_>) -> String {
+        match kind {
+            ValidationErrorKind::Type { kind } => format!("expected {}", types(kind).join(" or ")),
+            ValidationErrorKind::Minimum { .. } | ValidationErrorKind::Maximum { .. } => {
+                match (self.beside(error, "minimum"), self.beside(error, "maximum")) {
+                    (Some(least), Some(most)) => format!("{least} to {most}"),
+                    (Some(least), None) => format!("at least {least}"),
+                    (None, Some(most)) => format!("at most {most}"),
+                    (None, None) => "outside its limits".to_owned(),
+                }
+            }
+            ValidationErrorKind::MinLength { limit: 1 } => "missing".to_owned(),
+            ValidationErrorKind::Pattern { pattern } if pattern == NOT_BLANK => "missing".to_owned(),
+            ValidationErrorKind::Pattern { pattern } => format!("does not match {pattern}"),
+            ValidationErrorKind::MinLength { limit } => format!("shorter than {limit} characters"),
+            ValidationErrorKind::MaxLength { limit } => format!("longer than {limit} characters"),
+            ValidationErrorKind::MinItems { limit: 1 } => "empty".to_owned(),
+            ValidationErrorKind::MinItems { limit } => format!("fewer than {limit} items"),
+            ValidationErrorKind::MaxItems { limit } => format!("more than {limit} items"),
+            ValidationErrorKind::MinProperties { limit: 1 } => "empty".to_owned(),
+            ValidationErrorKind::MinProperties { limit } => format!("fewer than {limit} entries"),
+            ValidationErrorKind::MaxProperties { limit } => format!("more than {limit} entries"),
+            ValidationErrorKind::UniqueItems => "holds an item twice".to_owned(),
+            ValidationErrorKind::Enum { options } => one_of(options.as_array().map(Vec::as_slice).unwrap_or_default()),
+            ValidationErrorKind::Constant { expected_value } => format!("must be {}", plain(expected_value)),
+            _ => error.masked_with("the value").to_string(),
+        }
+    }
+
+    /// A value that fits none of several schemas: of those of its type the one it misses least, or else the types.
+    fn explain_choice(&self, path: String, branches: &[Vec<ValidationError<'static>>], issues: &mut Vec<Issue>) {
+        let words: Vec<Value> = branches.iter().filter_map(|branch| constant(branch)).flatten().collect();
+        let worded = branches.iter().filter(|branch| constant(branch).is_some()).count();
+        let mistyped = |branch: &[ValidationError<'static>]| {
+            branch.iter().any(|error| matches!(error.kind(), ValidationErrorKind::Type { .. }) && dotted(error) == path)
+        };
+        let fitting = branches.iter().filter(|branch| !mistyped(branch) && constant(branch).is_none());
+        if let Some(nearest) = fitting.min_by_key(|branch| branch.len()) {
+            for error in nearest {
+                self.explain(error, issues);
+            }
+        } else if worded > 0 {
+            issues.push(Issue { path: or_arguments(path), fault: one_of(&words) });
+        } else {
+            let mut named: Vec<String> = Vec::new();
+            for error in branches.iter().flatten() {
+                if let ValidationErrorKind::Type { kind } = error.kind() {
+                    named.extend(types(kind));
+                }
+            }
+            named.dedup();
+            named.retain(|name| name != "null");
+            issues.push(Issue { path: or_arguments(path), fault: format!("expected {}", named.join(" or ")) });
+        }
+    }
+
+    /// Another keyword of the schema whose keyword was broken.
+    fn beside(&self, error: &ValidationError<'_>, keyword: &str) -> Option<String> {
+        let pointer = error.schema_path().as_str().rsplit_once('/')?.0.to_owned();
+        Some(plain(self.schema.pointer(&pointer)?.get(keyword)?))
+    }
+}
+
+struct Issue {
+    path: String,
+    fault: String,
+}
+
+/// The words of a branch that is nothing but a word or a list of words.
+fn constant(branch: &[ValidationError<'static>]) -> Option<Vec<Value>> {
+    branch.iter().find_map(|error| match error.kind() {
+        ValidationErrorKind::Constant { expected_value } => Some(vec![Value::clone(expected_value)]),
+        ValidationErrorKind::Enum { options } => options.as_array().cloned(),
+        _ => None,
+    })
+}
+
+/// The types that a value may have; that it may also be absent or null helps nobody to mend it.
+fn types(kind: &TypeKind) -> Vec<String> {
+    match kind {
+        TypeKind::Single(one) => vec![one.to_string()],
+        TypeKind::Multiple(several) => {
+            let named: Vec<String> = several.iter().map(|one| one.to_string()).filter(|name| name != "null").collect();
+            if named.is_empty() { vec!["null".to_owned()] } else { named }
+        }
+    }
+}
+
+fn one_of(options: &[Value]) -> String {
+    let words: Vec<String> = options.iter().filter(|option| !option.is_null()).map(plain).collect();
+    format!("one of {}", words.join(", "))
+}
+
+/// A value as people write it: texts without quotes.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Where a fault is, as `evidence[0].kind`; empty for the arguments as a whole.
+fn dotted(error: &ValidationError<'_>) -> String {
+    let mut path = String::new();
+    for segment in error.instance_path() {
+        match segment {
+            LocationSegment::Property(name) => path = join(&path, &shortened(&name)),
+            LocationSegment::Index(index) => path.push_str(&format!("[{index}]")),
+        }
+    }
+    path
+}
+
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+fn or_arguments(path: String) -> String {
+    if path.is_empty() { "arguments".to_owned() } else { path }
+}
+
+fn shortened(name: &str) -> String {
+    match name.char_indices().nth(NAME_CHARS) {
+        None => name.to_owned(),
+        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use schemars::JsonSchema;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields, rename_all = "camelCase")]
+    struct Arguments {
+        #[schemars(length(min = 1, max = 128), regex(pattern = r"\S"))]
+        request_id: String,
+        #[schemars(range(min = 1, max = 100))]
+        limit: Option<u32>,
+        #[schemars(length(max = 4000))]
+        note: Option<String>,
+        mode: Option<Mode>,
+        kind: Option<Documented>,
+        evidence: Option<Vec<Evidence>>,
+        output: Option<Map<String, Value>>,
+        #[schemars(regex(pattern = r"^[a-z]+$"))]
+        name: Option<String>,
+        single: Option<Evidence>,
+        bare: Option<i64>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    enum Mode {
+        Live,
+        Test,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    enum Documented {
+        /// One.
+        File,
+        /// Another.
+        Link,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Evidence {
+        kind: Documented,
+        #[serde(rename = "ref")]
+        reference: String,
+    }
+
+    fn validator() -> Validator {
+        Validator::new("claim", Value::Object(crate::schemas::arguments::<Arguments>())).expect("a valid schema")
+    }
+
+    fn issues(arguments: Value) -> Vec<String> {
+        validator().check(&arguments).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn each_fault_says_what_to_do() {
+        let with = |name: &str, value: Value| {
+            let mut arguments = json!({ "requestId": "r" });
+            arguments[name] = value;
+            arguments
+        };
+        for (arguments, expected) in [
+            (json!({}), "requestId: missing"),
+            (with("requestId", json!("")), "requestId: missing"),
+            (with("requestId", json!(" \t")), "requestId: missing"),
+            (with("requestId", json!("x".repeat(129))), "requestId: longer than 128 characters"),
+            (with("requestId", json!(7)), "requestId: expected string"),
+            (with("requestId", json!(null)), "requestId: expected string"),
+            (with("limit", json!("ten")), "limit: expected integer"),
+            (with("limit", json!(1.5)), "limit: expected integer"),
+            (with("limit", json!(0)), "limit: 1 to 100"),
+            (with("limit", json!(101)), "limit: 1 to 100"),
+            (with("note", json!("x".repeat(4001))), "note: longer than 4000 characters"),
+            (with("note", json!([])), "note: expected string"),
+            (with("mode", json!("real")), "mode: one of live, test"),
+            (with("kind", json!("photo")), "kind: one of file, link"),
+            (with("foo", json!(1)), "foo: not an argument of claim"),
+            (with("evidence", json!({})), "evidence: expected array"),
+            (with("evidence", json!([7])), "evidence[0]: expected object"),
+            (with("evidence", json!([{ "kind": "file" }])), "evidence[0].ref: missing"),
+            (with("evidence", json!([{ "kind": "x", "ref": "f" }])), "evidence[0].kind: one of file, link"),
+            (with("evidence", json!([{ "kind": "file", "ref": "f", "x": 1 }])), "evidence[0].x: not declared"),
+            (with("output", json!("text")), "output: expected object"),
+            (with("name", json!("A")), "name: does not match ^[a-z]+$"),
+            (with("single", json!({ "kind": "file" })), "single.ref: missing"),
+            (with("single", json!("text")), "single: expected object"),
+            (json!([]), "arguments: expected object"),
+        ] {
+            assert_eq!(issues(arguments.clone()), [expected], "{arguments}");
+        }
+    }
+
+    #[test]
+    fn all_faults_come_at_once_in_the_order_of_the_schema() {
+        let wrong = json!({ "zeta": 1, "name": "A", "alpha": 1, "note": 7, "limit": 0, "evidence": [{}] });
+        let expected = [
+            "requestId: missing",
+            "limit: 1 to 100",
+            "note: expected string",
+            "evidence[0].kind: missing",
+            "evidence[0].ref: missing",
+            "name: does not match ^[a-z]+$",
+            "zeta: not an argument of claim",
+            "alpha: not an argument of claim",
+        ];
+        for _ in 0..3 {
+            assert_eq!(issues(wrong.clone()), expected);
+        }
+    }
+
+    #[test]
+    fn right_arguments_are_read_with_their_numbers_text() {
+        let text = r#"{"requestId":"r","output":{"a":1.10,"b":12345678901234567890.123,"c":1e-400}}"#;
+        let Value::Object(arguments) = serde_json::from_str(text).expect("JSON") else { panic!("an object") };
+        let read: Arguments = validator().read(arguments).expect("right");
+        let output = Value::Object(read.output.expect("output")).to_string();
+        assert_eq!(output, r#"{"a":1.10,"b":12345678901234567890.123,"c":1e-400}"#);
+    }
+
+    #[test]
+    fn what_the_type_cannot_hold_is_an_issue_too() {
+        for arguments in [json!({ "requestId": "r", "bare": 1.0 }), json!({ "requestId": "r", "bare": 1e30 })] {
+            let Value::Object(arguments) = arguments else { panic!("an object") };
+            let issues = validator().read::<Arguments>(arguments.clone()).expect_err("refused");
+            assert_eq!(issues.len(), 1, "{arguments:?}: {issues:?}");
+        }
+    }
+
+    #[test]
+    fn a_flood_of_faults_is_cut_short() {
+        let mut arguments = Map::new();
+        arguments.insert("requestId".into(), json!("r"));
+        for index in 0..ISSUES_MAX + 5 {
+            arguments.insert(format!("x{index}"), json!(1));
+        }
+        arguments.insert("y".repeat(10_000), json!(1));
+        let issues = issues(Value::Object(arguments));
+        assert_eq!(issues.len(), ISSUES_MAX + 1);
+        assert_eq!(issues.last().map(String::as_str), Some("and 6 more"));
+        assert!(issues.iter().all(|issue| issue.chars().count() < 200));
+    }
+
+    #[test]
+    fn a_wrong_schema_is_told_at_once() {
+        let error = Validator::new("claim", json!({ "type": 7 })).err().expect("refused");
+        assert!(error.contains("claim"), "{error}");
+    }
+}
