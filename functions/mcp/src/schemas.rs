@@ -1,12 +1,12 @@
 //! The schemas that clients are told, derived from the types that the tools read and write.
 
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
+use schemars::generate::{Contract, SchemaSettings};
 use serde_json::{Map, Value, json};
 
 /// The schema of a tool's arguments. The type refuses unknown fields, so that the schema does.
 pub fn arguments<T: JsonSchema>() -> Map<String, Value> {
-    let mut schema = derived::<T>();
+    let mut schema = derived::<T>(Contract::Deserialize);
     // An agent reads the tool's description; the type's is for those who read the code.
     schema.remove("title");
     schema.remove("description");
@@ -16,7 +16,12 @@ pub fn arguments<T: JsonSchema>() -> Map<String, Value> {
 
 /// The schema of a tool's whole result, from the type of its `data`.
 pub fn result_of<T: JsonSchema>() -> Map<String, Value> {
-    result(derived::<T>())
+    result(data::<T>())
+}
+
+/// The schema of the `data` of a tool's result, or of a shape that stands in one. A field that may be null is still there.
+pub fn data<T: JsonSchema>() -> Map<String, Value> {
+    derived::<T>(Contract::Serialize)
 }
 
 /// The schema of a tool's whole result, from the schema of its `data`: an object at its root, with `data` exactly when `ok`
@@ -55,9 +60,12 @@ pub fn result(mut data: Map<String, Value>) -> Map<String, Value> {
     schema
 }
 
-fn derived<T: JsonSchema>() -> Map<String, Value> {
+fn derived<T: JsonSchema>(contract: Contract) -> Map<String, Value> {
     // Inlined, because some clients do not follow references; a recursive type keeps its own, under `$defs`.
-    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.contract = contract;
+    });
     let mut generator = settings.into_generator();
     // Not as the root: then a recursive type would refer to `#`, which is somewhere else once it is wrapped.
     let schema = generator.subschema_for::<T>().to_value();

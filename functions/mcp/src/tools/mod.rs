@@ -16,6 +16,7 @@ mod import_process;
 mod list_processes;
 mod list_runs;
 mod publish_process;
+mod published;
 mod renew;
 mod send_event;
 mod start_run;
@@ -37,6 +38,8 @@ use store::{Request, Store, counting};
 use crate::error::{Code, ToolError};
 use crate::seam::{Meter, ToolAnswer, ToolInfo, Tools};
 use crate::{schemas, validate};
+
+pub use published::published;
 
 /// What an agent that knows nothing else is told when it connects.
 const INSTRUCTIONS: &str = "\

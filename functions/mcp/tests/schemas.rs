@@ -1,0 +1,55 @@
+//! The published schemas are those of the types. `UPDATE_SCHEMAS=1 cargo test -p mcp --test schemas` writes them anew.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/core-2")
+}
+
+fn files_below(folder: &Path, prefix: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let entry = entry.unwrap();
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            found.extend(files_below(&entry.path(), &format!("{name}/")));
+        } else {
+            found.insert(name);
+        }
+    }
+    found
+}
+
+#[test]
+fn the_published_schemas_are_those_of_the_types() {
+    let made = mcp::tools::published();
+    if std::env::var_os("UPDATE_SCHEMAS").is_some() {
+        let _ = fs::remove_dir_all(folder());
+        for (path, schema) in &made {
+            let file = folder().join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, serde_json::to_string_pretty(schema).unwrap() + "\n").unwrap();
+        }
+    }
+    for (path, schema) in &made {
+        let stored = fs::read_to_string(folder().join(path)).unwrap_or_default();
+        let stored: serde_json::Value = serde_json::from_str(&stored).unwrap_or_default();
+        assert_eq!(&stored, schema, "{path} is not what the types say; see the head of this file");
+    }
+    let expected: BTreeSet<String> = made.iter().map(|(path, _)| path.clone()).collect();
+    assert_eq!(files_below(&folder(), ""), expected);
+}
+
+#[test]
+fn every_schema_is_one_and_closed() {
+    for (path, schema) in mcp::tools::published() {
+        if path == "index.json" {
+            continue;
+        }
+        jsonschema::options().build(&schema).unwrap_or_else(|e| panic!("{path}: {e}"));
+        assert_eq!(schema["type"], "object", "{path}");
+        assert_eq!(schema["additionalProperties"], false, "{path}");
+    }
+}
