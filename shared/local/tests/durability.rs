@@ -1,5 +1,8 @@
 //! What was answered is still there: over a reopen, and after the process was killed while it wrote.
 
+// The lints that let a test panic know only the test functions, not what they share.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -43,7 +46,7 @@ async fn a_reopened_folder_has_everything() {
         local.files().put("o/1", b"bytes".to_vec(), "text/plain").await.unwrap();
     }
     let local = open(&data).await.unwrap();
-    let found = local.table().get(&[stored.key.clone()]).await.unwrap();
+    let found = local.table().get(std::slice::from_ref(&stored.key)).await.unwrap();
     assert_eq!(found, [Some(stored)]);
     assert_eq!(local.files().get("o/1").await.unwrap().as_deref(), Some(&b"bytes"[..]));
     assert_eq!(local.files().get("o/2").await.unwrap(), None);
@@ -88,7 +91,7 @@ async fn writes_until_it_is_killed() {
                     .collect();
                 table.transact(&ops).await.unwrap();
                 println!("\ntable {sort}");
-                if number % 8 == 0 {
+                if number.is_multiple_of(8) {
                     files.put(&sort, sort.repeat(1000).into_bytes(), "text/plain").await.unwrap();
                     println!("\nfile {sort}");
                 }

@@ -1,5 +1,8 @@
 //! The table in memory and the embedded DynamoDB answer every sequence of operations alike, refusals included.
 
+// The lints that let a test panic know only the test functions, not what they share.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use local::{Local, LocalOptions};
