@@ -21,7 +21,46 @@ pub fn result_of<T: JsonSchema>() -> Map<String, Value> {
 
 /// The schema of the `data` of a tool's result, or of a shape that stands in one. A field that may be null is still there.
 pub fn data<T: JsonSchema>() -> Map<String, Value> {
-    derived::<T>(Contract::Serialize)
+    let mut schema = Value::Object(derived::<T>(Contract::Serialize));
+    absent_is_not_null(&mut schema, SCHEMA_LEVELS);
+    match schema {
+        Value::Object(schema) => schema,
+        _ => Map::new(),
+    }
+}
+
+/// How deep a schema is followed; the types that derive one are not deeper than a few levels.
+const SCHEMA_LEVELS: usize = 64;
+
+/// A field that may be absent is never null: what is not there is left out. The derived schema allows both.
+fn absent_is_not_null(schema: &mut Value, levels: usize) {
+    let Some(levels) = levels.checked_sub(1) else { return };
+    match schema {
+        Value::Array(list) => list.iter_mut().for_each(|s| absent_is_not_null(s, levels)),
+        Value::Object(map) => {
+            let required: Vec<Value> = map.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+            if let Some(properties) = map.get_mut("properties").and_then(Value::as_object_mut) {
+                let optional = properties.iter_mut().filter(|(name, _)| !required.iter().any(|r| r == name.as_str()));
+                optional.for_each(|(_, property)| without_null(property));
+            }
+            map.values_mut().for_each(|s| absent_is_not_null(s, levels));
+        }
+        _ => {}
+    }
+}
+
+fn without_null(property: &mut Value) {
+    let Some(map) = property.as_object_mut() else { return };
+    if let Some(Value::Array(types)) = map.get_mut("type") {
+        types.retain(|t| t != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            map.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(any)) = map.get_mut("anyOf") {
+        any.retain(|s| s.get("type").is_none_or(|t| t != "null"));
+    }
 }
 
 /// The schema of a tool's whole result, from the schema of its `data`: an object at its root, with `data` exactly when `ok`
@@ -105,6 +144,20 @@ mod tests {
         assert_eq!(schema["additionalProperties"], false);
         assert_eq!(schema["required"], json!(["runId"]));
         assert_eq!(schema["properties"]["runId"]["description"], "The run.");
+    }
+
+    #[test]
+    fn what_may_be_absent_is_never_null() {
+        #[derive(JsonSchema, serde::Serialize)]
+        struct Data {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            absent: Option<String>,
+            null: Option<String>,
+        }
+        let schema = data::<Data>();
+        assert_eq!(schema["properties"]["absent"]["type"], "string");
+        assert_eq!(schema["properties"]["null"]["type"], json!(["string", "null"]));
+        assert_eq!(schema["required"], json!(["null"]));
     }
 
     #[test]
