@@ -2,6 +2,9 @@
 //!
 //! Journals stay readable for ever. A variant or field is never renamed, removed or given another meaning; a new field
 //! has a default, and a new meaning is a new variant.
+//!
+//! An entry is read from its text. By way of a `serde_json::Value` the number `-0` would lose its sign, and the snapshot
+//! of a run read so would not be the one that was given out.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,0 +1,39 @@
+//! Time alone: what wakes a run, and that it does not matter when somebody looks.
+
+use run::{Command, Run, Time, decide, timers};
+
+use crate::common::{Play, agent};
+
+fn tick(play: &Play, run: &Run, clock: Time) -> run::Change {
+    decide(play.world.context(), run, &play.attempts, &agent(run::SERVER), &Command::Tick, clock).unwrap()
+}
+
+/// The first wake-up is the first instant at which time alone changes the run; without one, time never does.
+pub fn wakes_when_it_must(play: &Play) {
+    let run = &play.run;
+    match timers(run).into_iter().map(|(at, _)| at).min() {
+        None => assert!(tick(play, run, Time::from_millis(i64::MAX)).is_empty(), "it would have slept for ever"),
+        Some(first) => {
+            if first > run.updated_at {
+                assert!(tick(play, run, Time::from_millis(first.millis() - 1)).is_empty(), "it woke too late");
+            }
+            assert!(!tick(play, run, first).events.is_empty(), "it woke for nothing");
+        }
+    }
+}
+
+/// One late look leads to the same run as a look at every due time, but for how the writes were grouped.
+pub fn late_or_step_by_step(play: &Play) {
+    for minutes in [1, 61, 3_000, 100_000_000] {
+        let late = Time::from_millis(play.clock.millis().saturating_add(minutes * 60_000));
+        let once = tick(play, &play.run, late).run;
+        let mut stepwise = play.run.clone();
+        while let Some(due) = timers(&stepwise).into_iter().map(|(at, _)| at).min().filter(|at| *at <= late) {
+            let change = tick(play, &stepwise, due);
+            assert!(!change.events.is_empty());
+            stepwise = change.run;
+        }
+        let grouped = |run: &Run| Run { rev: 0, updated_at: late, ..run.clone() };
+        assert_eq!(grouped(&once), grouped(&stepwise), "at {late}");
+    }
+}
