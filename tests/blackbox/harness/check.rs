@@ -1,0 +1,121 @@
+//! What every answer is held to: the server's own schemas, and the consistency of a run view.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+use super::Client;
+
+/// A tool as `tools/list` shows it.
+struct Listed {
+    output: Validator,
+    takes_request_id: bool,
+}
+
+/// One product, so one list of tools, however many servers run.
+static TOOLS: OnceLock<BTreeMap<String, Listed>> = OnceLock::new();
+
+fn listed<'a>(client: &Client, tool: &str) -> &'a Listed {
+    let tools = TOOLS.get_or_init(|| {
+        let list = client.rpc("tools/list", json!({}));
+        let tools = list["tools"].as_array().unwrap().iter();
+        tools
+            .map(|tool| {
+                let required = tool["inputSchema"]["required"].as_array().into_iter().flatten();
+                let listed = Listed {
+                    output: jsonschema::options().build(&tool["outputSchema"]).unwrap(),
+                    takes_request_id: required.into_iter().any(|name| name == "requestId"),
+                };
+                (tool["name"].as_str().unwrap().to_owned(), listed)
+            })
+            .collect()
+    });
+    tools.get(tool).unwrap_or_else(|| panic!("{tool} is not listed"))
+}
+
+/// Whether a tool writes.
+pub fn takes_request_id(client: &Client, tool: &str) -> bool {
+    listed(client, tool).takes_request_id
+}
+
+/// Holds a result to the schema that the server published for the tool.
+pub fn against_schema(client: &Client, tool: &str, result: &Value) {
+    let faults: Vec<String> =
+        listed(client, tool).output.iter_errors(result).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(faults.is_empty(), "{tool} does not keep its own output schema: {faults:?} in {result}");
+}
+
+/// Holds a run view to what must be true of every one (core §3.5, §6).
+pub fn consistent(tool: &str, data: &Value) {
+    if data.get("workItems").is_none() || data.get("run").is_none() {
+        return;
+    }
+    let (run, steps, items) = (&data["run"], data["steps"].as_array().unwrap(), data["workItems"].as_array().unwrap());
+    let state = |step: &Value| step["state"].as_str().unwrap_or("-").to_owned();
+    let fail = |why: &str| panic!("{tool}: {why}: {data}");
+    let ended = matches!(run["state"].as_str(), Some("ended" | "cancelled"));
+    let busy = steps.iter().any(|s| matches!(state(s).as_str(), "ready" | "claimed"));
+    let open = steps.iter().any(|s| matches!(state(s).as_str(), "ready" | "claimed" | "waiting"));
+    if (run["state"] == "active") != busy {
+        fail("a run is active exactly when some step is ready or claimed");
+    }
+    if ended == open {
+        fail("a run has open steps exactly while it has not ended");
+    }
+    if ended == run["ended"].is_null() || (run["state"] == "ended") == run["outcome"].is_null() {
+        fail("ended and outcome do not fit the run's state");
+    }
+    if ended && !items.is_empty() {
+        fail("an ended run has open work items");
+    }
+    if !ended && steps.iter().any(|s| matches!(state(s).as_str(), "failed" | "cancelled")) {
+        fail("a step failed or was cancelled in a run that goes on");
+    }
+    for item in items {
+        let step = steps.iter().find(|s| s["id"] == item["stepId"]);
+        if step.is_none_or(|s| state(s) != "waiting" || s["kind"] != item["kind"]) {
+            fail("a work item's step is not waiting");
+        }
+        let decide = &item["decide"]["arguments"];
+        if decide["runId"] != run["id"] || decide["workItemId"] != item["id"] || decide["snapshot"] != item["snapshot"]
+        {
+            fail("the decide call is not about its own work item");
+        }
+        if item["snapshot"] != items[0]["snapshot"] {
+            fail("two work items of one read have two snapshots");
+        }
+        if (item.get("mode") == Some(&json!("test"))) != (run["mode"] == "test") {
+            fail("a work item does not say that its run is a test");
+        }
+    }
+    for step in steps {
+        let is_open = matches!(state(step).as_str(), "ready" | "claimed" | "waiting");
+        if step.get("due").is_some() != step.get("overdue").is_some() || (step.get("due").is_some() && !is_open) {
+            fail("due and overdue belong to open steps, both or none");
+        }
+    }
+    for (id, entry) in data["data"]["steps"].as_object().unwrap() {
+        let Some(step) = steps.iter().find(|s| s["id"] == id.as_str()) else { return fail("data of an unknown step") };
+        if step["kind"] == "finish" {
+            fail("a finish records nothing");
+        }
+        let Some(history) = entry["history"].as_array() else { return fail("an entry without history") };
+        let current = entry.get("by").is_some();
+        if !current && history.is_empty() {
+            fail("an entry that holds nothing");
+        }
+        if matches!(state(step).as_str(), "done" | "failed") != current && state(step) == "done" {
+            fail("a done step without a completion");
+        }
+        if history.iter().any(|h| h.get("history").is_some() || h.get("by").is_none() || h.get("at").is_none()) {
+            fail("a history that is nested, or does not say who and when");
+        }
+    }
+    for step in steps.iter().filter(|s| state(s) == "done" && s["kind"] != "finish") {
+        if data["data"]["steps"].get(step["id"].as_str().unwrap()).is_none() {
+            fail("a done step without data");
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The servers under test: started from the command, each on a free port of loopback with a folder of its own, or one
+//! that somebody else runs.
+//!
+//! No server outlives this program: a shell stands guard over each, and kills it as soon as its own standard input ends,
+//! which it does when the server is stopped, and however this program ends.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::Identity;
+
+/// Starts the server, tells its process id, and kills it when standard input ends.
+const GUARD: &str = r#"
+"$@" &
+server=$!
+echo "$server"
+exec >&-
+cat >/dev/null
+kill -9 "$server" 2>/dev/null
+wait "$server"
+"#;
+
+/// How long a lease lasts on [`Server::brief`], in seconds: long enough for a few calls on a busy machine.
+pub const BRIEF_SECONDS: u64 = 2;
+
+/// How a server is started.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    pub lease_seconds: u64,
+    pub speed: u32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { lease_seconds: 600, speed: 1 }
+    }
+}
+
+/// A server under test.
+pub struct Server {
+    place: Place,
+}
+
+enum Place {
+    Own { folder: TempDir, running: Mutex<Option<Running>> },
+    Remote { mcp: String, token_command: String },
+}
+
+struct Running {
+    mcp: String,
+    guard: Child,
+    /// Dropping it ends the server.
+    alive: Option<ChildStdin>,
+}
+
+static SHARED: OnceLock<Arc<Server>> = OnceLock::new();
+static FAST: OnceLock<Arc<Server>> = OnceLock::new();
+static BRIEF: OnceLock<Arc<Server>> = OnceLock::new();
+
+/// Whether the suite is aimed at a server that it did not start.
+pub fn is_remote() -> bool {
+    std::env::var_os("PROCESSION_URL").is_some()
+}
+
+/// Stops the servers that scenarios shared, and removes their folders.
+pub fn stop_servers() {
+    for server in [&SHARED, &FAST, &BRIEF].into_iter().filter_map(OnceLock::get) {
+        server.kill();
+        if let Place::Own { folder, .. } = &server.place {
+            let _ = std::fs::remove_dir_all(folder.path());
+        }
+    }
+}
+
+impl Server {
+    /// The server that all scenarios share which can run on any.
+    pub fn shared() -> Arc<Server> {
+        let make = || match std::env::var("PROCESSION_URL") {
+            Ok(mcp) => {
+                let token_command = std::env::var("PROCESSION_TOKEN_COMMAND")
+                    .expect("PROCESSION_TOKEN_COMMAND: name the command that makes tokens for PROCESSION_URL");
+                Arc::new(Server { place: Place::Remote { mcp, token_command } })
+            }
+            Err(_) => Server::start(Options::default()),
+        };
+        SHARED.get_or_init(make).clone()
+    }
+
+    /// A server on which an hour takes a second; a lease lasts a day there.
+    pub fn fast() -> Arc<Server> {
+        FAST.get_or_init(|| Server::start(Options { lease_seconds: 86_400, speed: 3_600 })).clone()
+    }
+
+    /// A server on which a lease lasts two seconds.
+    pub fn brief() -> Arc<Server> {
+        BRIEF.get_or_init(|| Server::start(Options { lease_seconds: BRIEF_SECONDS, speed: 1 })).clone()
+    }
+
+    /// Starts a server in a new folder.
+    pub fn start(options: Options) -> Arc<Server> {
+        let folder = TempDir::with_prefix("procession-blackbox-").unwrap();
+        let server = Server { place: Place::Own { folder, running: Mutex::new(None) } };
+        server.restart(options);
+        Arc::new(server)
+    }
+
+    /// The folder that the server keeps everything in.
+    pub fn data(&self) -> PathBuf {
+        match &self.place {
+            Place::Own { folder, .. } => folder.path().join("data"),
+            Place::Remote { .. } => panic!("this scenario needs a server of its own"),
+        }
+    }
+
+    /// What the server wrote to standard error so far.
+    pub fn log(&self) -> String {
+        match &self.place {
+            Place::Own { folder, .. } => std::fs::read_to_string(folder.path().join("log")).unwrap(),
+            Place::Remote { .. } => panic!("this scenario needs a server of its own"),
+        }
+    }
+
+    /// Kills the server without warning, as `kill -9` does, and returns when it is gone.
+    pub fn kill(&self) {
+        let Place::Own { running, .. } = &self.place else { return };
+        if let Some(mut running) = running.lock().unwrap_or_else(|e| e.into_inner()).take() {
+            running.alive.take();
+            let _ = running.guard.wait();
+        }
+    }
+
+    /// Starts the server on its folder, after killing the one that runs there.
+    pub fn restart(&self, options: Options) {
+        self.kill();
+        let Place::Own { folder, running } = &self.place else { panic!("this scenario needs a server of its own") };
+        let log = std::fs::File::options().create(true).append(true).open(folder.path().join("log")).unwrap();
+        let mut guard = Command::new("sh")
+            .args(["-c", GUARD, "guard", env!("CARGO_BIN_EXE_procession"), "dev", "--json"])
+            .args(["--listen", "127.0.0.1:0", "--org", "blackbox", "--data"])
+            .arg(self.data())
+            .args(["--lease-seconds", &options.lease_seconds.to_string(), "--speed", &options.speed.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let alive = guard.stdin.take();
+        let lines = BufReader::new(guard.stdout.take().unwrap()).lines();
+        // The guard's line and the server's may come in either order.
+        let ready = lines.map_while(Result::ok).find(|line| line.starts_with('{'));
+        let Some(ready) = ready else {
+            drop(alive);
+            let _ = guard.wait();
+            panic!("the server did not start:\n{}", self.log());
+        };
+        let ready: Value = serde_json::from_str(&ready).unwrap();
+        let mcp = ready["mcp"].as_str().unwrap().to_owned();
+        *running.lock().unwrap() = Some(Running { mcp, guard, alive });
+    }
+
+    /// The endpoint's address.
+    pub fn mcp(&self) -> String {
+        match &self.place {
+            Place::Own { running, .. } => {
+                running.lock().unwrap().as_ref().map(|r| r.mcp.clone()).expect("the server runs")
+            }
+            Place::Remote { mcp, .. } => mcp.clone(),
+        }
+    }
+
+    /// The address without the endpoint's path.
+    pub fn base(&self) -> String {
+        self.mcp().trim_end_matches("/mcp").to_owned()
+    }
+
+    /// A bearer token for this identity.
+    pub fn token(&self, identity: &Identity) -> String {
+        let arguments = identity.arguments();
+        let output = match &self.place {
+            Place::Own { .. } => {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_procession"));
+                command.arg("token").arg("--data").arg(self.data()).args(arguments).output().unwrap()
+            }
+            Place::Remote { token_command, .. } => {
+                let script = format!("{token_command} \"$@\"");
+                Command::new("sh").args(["-c", &script, "token"]).args(arguments).output().unwrap()
+            }
+        };
+        assert!(output.status.success(), "no token: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

@@ -1,0 +1,55 @@
+//! The black-box suite: everything a client can see of a server, over MCP and HTTP, with real tokens.
+//!
+//! It starts the command `procession` on loopback and talks to nothing else of the product. `PROCESSION_URL` and
+//! `PROCESSION_TOKEN_COMMAND` aim it at any other server; scenarios that need a server of their own are then reported as
+//! ignored, by name. `PROCESSION_RECORD` appends every tool call to a file, one JSON line each.
+//!
+//! Every call is also held to what needs no scenario: the answer fits the schema that the server published, its text says
+//! the same as its structured content, a run view is consistent in itself, and a repeated write gets its first answer.
+
+#![allow(missing_docs, reason = "a test program has no public items")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::unreachable,
+    reason = "a failed expectation is how a test fails"
+)]
+
+mod harness;
+mod scenarios;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use harness::{Need, Scenario};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// Longest that the whole suite may take, in seconds. Whatever hangs ends then, and the servers with it.
+const SUITE_SECONDS: u64 = 300;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let remote = harness::is_remote();
+    let trials = scenarios::all().into_iter().map(|scenario| trial(scenario, remote)).collect();
+    std::thread::spawn(|| {
+        std::thread::sleep(Duration::from_secs(SUITE_SECONDS));
+        eprintln!("the suite took more than {SUITE_SECONDS} seconds and was stopped");
+        std::process::exit(2);
+    });
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    harness::stop_servers();
+    conclusion.exit_code()
+}
+
+fn trial(scenario: Scenario, remote: bool) -> Trial {
+    let Scenario { name, need, run } = scenario;
+    let own = !matches!(need, Need::Any);
+    let trial = Trial::test(name, move || {
+        run();
+        Ok::<(), Failed>(())
+    });
+    // Shown by name as ignored: a server that somebody else runs can neither be killed nor given another clock.
+    if own { trial.with_kind("own server").with_ignored_flag(remote) } else { trial }
+}
