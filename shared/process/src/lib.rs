@@ -9,6 +9,7 @@
 mod graph;
 mod hash;
 pub mod limits;
+pub mod map;
 mod model;
 mod problem;
 mod read;

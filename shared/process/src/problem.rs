@@ -175,16 +175,22 @@ impl Report {
 
 /// Text of the file's own, cut to a length that a message can carry, with control characters made visible.
 pub(crate) fn shorten(text: &str) -> String {
-    let mut out = String::new();
-    for (n, c) in text.chars().enumerate() {
-        if n == QUOTE_CHARACTERS {
-            out.push('…');
-            break;
-        }
-        if c.is_control() {
-            out.extend(c.escape_default());
-        } else {
-            out.push(c);
+    match text.char_indices().nth(QUOTE_CHARACTERS) {
+        Some((end, _)) => visible(text.get(..end).unwrap_or_default()) + "…",
+        None => visible(text),
+    }
+}
+
+/// Text with control characters made visible, so that a message is one line and moves no cursor.
+pub(crate) fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => {
+                out.extend(c.escape_unicode());
+            }
+            _ if c.is_control() => out.extend(c.escape_default()),
+            _ => out.push(c),
         }
     }
     out
@@ -192,7 +198,7 @@ pub(crate) fn shorten(text: &str) -> String {
 
 /// `; did you mean `x`?`, or nothing.
 pub(crate) fn did_you_mean(suggestion: Option<&str>) -> String {
-    suggestion.map(|s| format!("; did you mean `{s}`?")).unwrap_or_default()
+    suggestion.map(|s| format!("; did you mean `{}`?", shorten(s))).unwrap_or_default()
 }
 
 /// The first of the candidates nearest to `word`, when it is near enough to be a slip of the pen.

@@ -5,6 +5,8 @@
 //! begins with `- `; a field mapping of `inputs` when it begins with `{`; else a frontmatter. Lines after `>>>` are the
 //! report. Set `UPDATE_CASES=1` to write what is reported into the files; then read the difference.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;

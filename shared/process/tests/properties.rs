@@ -1,6 +1,8 @@
 //! What holds for every input: no panic, no hang, a bounded report; and what holds for every valid file. Set
 //! `PROPTEST_CASES` to a large number to search for hours instead of a moment.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
 mod support;
 
 use process::{Severity, content_hash, limits, read};
@@ -90,6 +92,8 @@ fn keeps_its_promises(bytes: &[u8]) -> Result<(), TestCaseError> {
     }
     if let Some(document) = &reading.document {
         prop_assert_eq!(content_hash(document).len(), 64);
+        process::map::mermaid(document);
+        process::map::svg(document);
     }
     Ok(())
 }

@@ -116,6 +116,13 @@ pub(super) fn unknown<'k>(
 ) -> Option<&'k str> {
     let meant = report.suggest(&entry.key, known.iter().copied());
     let what = match meant {
+        // What `{ when: One, two }` comes to.
+        None if *entry.value.data == Data::Null && entry.key.contains(' ') => {
+            format!(
+                "unknown key without a value; text with a comma needs quotes within braces; {place} takes {}",
+                known.join(", ")
+            )
+        }
         Some(_) => format!("unknown key{}", did_you_mean(meant)),
         None => format!("unknown key; {place} takes {}", known.join(", ")),
     };

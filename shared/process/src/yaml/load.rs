@@ -12,7 +12,7 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 use super::scalar::{self, Refused};
 use super::{Data, Entry, Node, Size};
 use crate::limits::{ALIAS_BYTES, ALIAS_NODES, DEPTH_LEVELS};
-use crate::problem::{Path, Position, Report, shorten};
+use crate::problem::{Path, Position, Report, shorten, visible};
 
 /// The document in `text`, which begins on line `first_line` of the file. `None` when it could not be loaded to its
 /// end; the report then says why.
@@ -37,7 +37,7 @@ pub(crate) fn load(text: &str, first_line: u32, report: &mut Report) -> Option<N
             }
             Err(error) => {
                 let at = loader.position(error.marker());
-                let what = format!("this is not valid YAML: {}{}", error.info(), hint(error.info()));
+                let what = format!("this is not valid YAML: {}{}", visible(error.info()), hint(error.info()));
                 loader.report.error(at, &Path::Root, what);
                 return None;
             }

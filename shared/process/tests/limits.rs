@@ -1,0 +1,167 @@
+//! Limits hold, and time grows with the size of a file and not with its square.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use process::{Severity, limits, map, read};
+
+fn only_error(file: &str) -> String {
+    let reading = read(file.as_bytes());
+    let errors: Vec<_> = reading.problems.iter().filter(|p| p.severity == Severity::Error).collect();
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    errors[0].to_string()
+}
+
+/// A process of so many steps that uses every kind of edge and path.
+fn long(count: usize) -> String {
+    let mut file = String::from("---\nname: long\ndescription: x\nsteps:\n");
+    for n in 0..count - 1 {
+        match n % 3 {
+            0 if n + 3 < count => {
+                let (a, b) = (n + 1, n + 3);
+                writeln!(file, "- {{id: s{n}, agent: x, output: {{p: person}}, next: [s{a}, s{b}]}}").unwrap();
+            }
+            1 if n + 2 < count => writeln!(file, "- {{id: s{n}, task: x, person: steps.s{}.output.p}}", n - 1).unwrap(),
+            _ => writeln!(file, "- {{id: s{n}, approve: x, person: r, on_reject: s{}}}", n / 2).unwrap(),
+        }
+    }
+    writeln!(file, "- {{id: s{}, finish: done}}\n---", count - 1).unwrap();
+    file
+}
+
+/// The least of several times, since a busy machine only ever makes one longer.
+fn time(file: &str) -> Duration {
+    let once = || {
+        let start = Instant::now();
+        for _ in 0..4 {
+            assert!(read(file.as_bytes()).document.is_some());
+        }
+        start.elapsed()
+    };
+    (0..9).map(|_| once()).min().unwrap()
+}
+
+#[test]
+fn ten_times_the_steps_take_about_ten_times_as_long() {
+    let (short, long) = (time(&long(50)), time(&long(500)));
+    assert!(long < short * 25, "50 steps {short:?}, 500 steps {long:?}");
+}
+
+#[test]
+fn steps_up_to_the_limit() {
+    assert!(read(long(limits::STEPS).as_bytes()).document.is_some());
+    let mut file = String::from("---\nname: x\ndescription: x\nsteps:\n");
+    for n in 0..=limits::STEPS {
+        writeln!(file, "- {{id: s{n}, wait: 1m}}").unwrap();
+    }
+    assert!(only_error(&(file + "---\n")).starts_with("505:3: steps[500]: there are 501 steps; at most 500"));
+}
+
+#[test]
+fn nesting_up_to_the_limit() {
+    let file = |levels: usize, open: &str, close: &str| {
+        format!(
+            "---\nname: x\ndescription: x\nsteps: [{{id: a, finish: done}}]\nq: {}{}\n---\n",
+            open.repeat(levels),
+            close.repeat(levels)
+        )
+    };
+    assert!(only_error(&file(limits::DEPTH_LEVELS - 1, "[", "]")).contains("unknown key"));
+    assert!(only_error(&file(limits::DEPTH_LEVELS, "[", "]")).contains("nested 64 levels deep"));
+    assert!(only_error(&file(200, "{a: ", "}")).contains("nested 64 levels deep"));
+    assert!(only_error(&file(20_000, "[", "]")).starts_with("5:"));
+    let dashes = format!("---\na:\n{}x\n---\n", "- ".repeat(30_000));
+    assert!(only_error(&dashes).contains("nested 64 levels deep"));
+    let mut stairs = String::from("---\n");
+    for n in 0..350 {
+        writeln!(stairs, "{}a:", " ".repeat(n)).unwrap();
+    }
+    assert!(only_error(&(stairs + "---\n")).contains("nested 64 levels deep"));
+}
+
+#[test]
+fn items_as_deep_as_nesting_allows() {
+    let depth = limits::DEPTH_LEVELS - 3;
+    let field = format!("{}string{}", "{type: list, items: ".repeat(depth), "}".repeat(depth));
+    let file =
+        format!("---\nname: x\ndescription: x\ninputs: {{ f: {field} }}\nsteps: [{{id: a, finish: done}}]\n---\n");
+    let document = read(file.as_bytes()).document.unwrap();
+    let value = serde_json::from_str(&format!("{}1{}", "[".repeat(depth), "]".repeat(depth))).unwrap();
+    let issues = process::value::check_value(document.inputs.get("f").unwrap(), &value).unwrap_err();
+    assert_eq!(issues, [("[0]".repeat(depth), "expected string".to_owned())]);
+}
+
+#[test]
+fn aliases_up_to_the_limit() {
+    let mut laughs = String::from("---\na0: &a0 [x]\n");
+    for n in 1..30 {
+        writeln!(laughs, "a{n}: &a{n} [{}]", vec![format!("*a{}", n - 1); 9].join(",")).unwrap();
+    }
+    assert!(only_error(&(laughs + "---\n")).contains("aliases may stand for 10000 values"));
+    let text = "x".repeat(30_000);
+    let many = format!("---\na: &a {text}\nb: [{}]\n---\n", ["*a"; 9].join(","));
+    assert!(only_error(&many).contains("262144 bytes of text"));
+    let mut tower = String::from("---\na0: &a0 [x]\n");
+    for n in 1..80 {
+        writeln!(tower, "a{n}: &a{n} [*a{}]", n - 1).unwrap();
+    }
+    assert!(only_error(&(tower + "---\n")).contains("nested 64 levels deep"));
+}
+
+#[test]
+fn the_worst_files_are_read_and_drawn_in_a_moment() {
+    let room = limits::FRONTMATTER_BYTES - 200;
+    let fill = |piece: &str| piece.repeat(room / piece.len());
+    let mut many_routes = String::from("---\nname: x\ndescription: x\nsteps:\n");
+    for n in 0..200 {
+        let routes: Vec<String> = (n + 1..(n + 40).min(200)).map(|to| format!("s{to}")).collect();
+        match routes.len() {
+            0 => writeln!(many_routes, "- {{id: s{n}, finish: done}}"),
+            1 => writeln!(many_routes, "- {{id: s{n}, agent: x}}"),
+            _ => writeln!(many_routes, "- {{id: s{n}, agent: x, next: [{}]}}", routes.join(",")),
+        }
+        .unwrap();
+    }
+    many_routes += "---\n";
+    assert!(read(many_routes.as_bytes()).document.is_some());
+    let head = "---\nname: x\ndescription: x\nsteps:\n";
+    let files = [
+        many_routes,
+        long(500),
+        format!("---\n{}\n---\n", fill("{")),
+        format!("---\n{}\n---\n", fill("[a, ")),
+        format!("---\n{}\n---\n", fill("? ")),
+        format!("---\n{}\n---\n", fill("- ")),
+        format!("---\n{}\n---\n", fill("a: ")),
+        format!("---\n{}\n---\n", fill("!!str ")),
+        format!("---\n{}\n---\n", fill("&a ")),
+        format!("---\n\"{}\n---\n", fill("\\")),
+        format!("---\na: {}\n---\n", fill("9")),
+        format!("---\na: 0x{}\n---\n", fill("f")),
+        format!("---\na: [{}]\n---\n", fill("a,")),
+        format!("---\n{{{}}}\n---\n", fill("a: ,")),
+        format!("---\n{}---\n", fill("a: 1\n")),
+        format!("{head}{}---\n", fill("- {}\n")),
+        format!("{head}- {{id: a, agent: x, next: [{}]}}\n---\n", fill("zz,")),
+        format!("{head}- {{id: a, agent: x, {}}}\n---\n", fill("agemt: x,")),
+        format!("---\ninputs: {{ {} }}\n---\n", (0..9_000).map(|n| format!("{n:x}x: s,")).collect::<String>()),
+        format!("---\n{}: {{ {} }}\n---\n", "k".repeat(1_000), fill("[]: 1,").get(..60_000).unwrap_or_default()),
+        "\n".repeat(1_000_000),
+        format!("---\n{}", "\n".repeat(1_000_000)),
+        format!("---\n---\n{}", "x".repeat(1_000_000)),
+    ];
+    for (n, file) in files.iter().enumerate() {
+        let start = Instant::now();
+        let reading = read(file.as_bytes());
+        if let Some(document) = &reading.document {
+            map::mermaid(document);
+            map::svg(document);
+        }
+        // Milliseconds in truth; the bound only has to tell a moment from a hang on any machine.
+        assert!(start.elapsed() < Duration::from_secs(10), "file {n} took {:?}", start.elapsed());
+        let size: usize = reading.problems.iter().map(|p| p.message.len() + p.path.len()).sum();
+        assert!(size < 4_000_000, "file {n} reports {size} bytes");
+    }
+}
