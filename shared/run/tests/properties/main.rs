@@ -15,8 +15,11 @@ mod order;
 mod processes;
 mod session;
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
-use proptest::test_runner::FileFailurePersistence;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{FileFailurePersistence, TestRunner};
 
 use moves::Move;
 use processes::Plan;
@@ -33,12 +36,89 @@ proptest! {
     #[test]
     fn whatever_is_asked_of_it_a_run_keeps_its_rules(
         plan in Plan::any(),
-        moves in proptest::collection::vec(Move::any(), 1..40),
+        moves in proptest::collection::vec(Move::any(), 1..60),
     ) {
         let Some(mut session) = Session::start(&plan) else { return Ok(()) };
-        for one in &moves {
-            session.play_move(one);
-        }
+        session.play(&moves);
         catch_up::late_or_step_by_step(&session.play);
     }
+}
+
+/// The property above says nothing about what the moves never reach, so this counts it.
+#[test]
+fn the_moves_reach_every_event_and_every_refusal() {
+    let mut runner = TestRunner::deterministic();
+    let strategy = (Plan::any(), proptest::collection::vec(Move::any(), 1..60));
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    for _ in 0..400 {
+        let (plan, moves) = strategy.new_tree(&mut runner).unwrap().current();
+        let Some(mut session) = Session::start(&plan) else { continue };
+        session.play(&moves);
+        for event in session.play.entries.iter().flat_map(|e| &e.events) {
+            *seen.entry(word(&format!("{event:?}"))).or_default() += 1;
+        }
+        for refused in &session.refusals {
+            *seen.entry(refused.clone()).or_default() += 1;
+        }
+        if let Some(ended) = &session.play.run.ended {
+            let outcome = ended.outcome.as_deref().unwrap_or("cancelled");
+            *seen.entry(format!("ended {}", word(outcome))).or_default() += 1;
+        }
+    }
+    for wanted in [
+        "Started",
+        "Ready",
+        "Assigned",
+        "Waiting",
+        "Completed",
+        "Reached",
+        "Rejected",
+        "Rewound",
+        "Escalated",
+        "Returned",
+        "Overdue",
+        "Held",
+        "Consumed",
+        "Failed",
+        "Ended",
+        "ended cancelled",
+        "ended outcome",
+        "ended rejected",
+        "ended failed",
+        "claim Conflict not_ready",
+        "claim Conflict claimed_by_you",
+        "claim Conflict claimed_by_other",
+        "claim Forbidden",
+        "claim NotFound",
+        "renew Stale",
+        "renew Forbidden",
+        "submit Stale",
+        "submit Forbidden",
+        "submit NotAccepted",
+        "escalate Stale",
+        "escalate Forbidden",
+        "escalate Invalid note",
+        "decide Conflict already_decided",
+        "decide NotFound",
+        "decide Stale",
+        "decide Forbidden",
+        "decide Invalid decision",
+        "decide Invalid note",
+        "decide NotAccepted",
+        "cancel Forbidden",
+        "cancel Invalid reason",
+        "send_event Forbidden",
+        "send_event Invalid name",
+        "send_event Invalid data",
+        "decide Conflict run_ended",
+        "submit Conflict run_ended",
+        "send_event Conflict run_ended",
+    ] {
+        let count = seen.get(wanted).copied().unwrap_or(0);
+        assert!(count >= 5, "`{wanted}` was seen {count} times: {seen:#?}");
+    }
+}
+
+fn word(text: &str) -> String {
+    text.chars().take_while(char::is_ascii_alphanumeric).collect()
 }

@@ -56,12 +56,12 @@ impl Move {
     pub fn any() -> impl Strategy<Value = Move> {
         let b = any::<u8>;
         prop_oneof![
-            12 => any::<[u8; 4]>().prop_map(Move::Forward),
-            3 => prop_oneof![4 => 0_i64..9, 3 => 10_i64..90, 1 => -30_i64..0, 1 => 1_000_i64..4_000].prop_map(Move::Clock),
-            2 => (b(), b()).prop_map(|(who, step)| Move::Claim { who, step }),
-            2 => (b(), b(), any::<bool>()).prop_map(|(who, token, note)| Move::Renew { who, token, note }),
+            10 => any::<[u8; 4]>().prop_map(Move::Forward),
+            4 => prop_oneof![6 => 0_i64..9, 3 => 10_i64..90, 1 => -30_i64..0, 1 => 1_000_i64..4_000].prop_map(Move::Clock),
+            5 => (b(), b()).prop_map(|(who, step)| Move::Claim { who, step }),
+            3 => (b(), b(), any::<bool>()).prop_map(|(who, token, note)| Move::Renew { who, token, note }),
             2 => (b(), b(), any::<[u8; 3]>()).prop_map(|(who, token, how)| Move::Submit { who, token, how }),
-            2 => (b(), b(), proptest::bool::weighted(0.1))
+            3 => (b(), b(), proptest::bool::weighted(0.1))
                 .prop_map(|(who, token, blank)| Move::Escalate { who, token, blank }),
             4 => (b(), b(), b(), any::<[u8; 4]>())
                 .prop_map(|(who, item, snapshot, how)| Move::Decide { who, item, snapshot, how }),
@@ -142,7 +142,7 @@ fn evidence(kind: EvidenceKind, r: u8) -> Cited {
 /// A right submission, or one with a fault.
 pub fn perhaps_right(work: &Work, how: [u8; 3]) -> Submission {
     let mut s = right(work, how);
-    match how[1] % 14 {
+    match how[1] % 20 {
         0 => s.summary = None,
         1 => s.summary = Some("x".repeat(2_001)),
         2 => s.summary = Some("  ".to_owned()),
@@ -163,19 +163,19 @@ pub fn perhaps_right(work: &Work, how: [u8; 3]) -> Submission {
 
 /// Any decision, a right one for this kind of step more often than not.
 pub fn decision(kind: &Kind, escalated: bool, how: [u8; 4]) -> Decision {
-    let note = || if how[1] % 16 == 0 { " ".to_owned() } else { "Because.".to_owned() };
+    let note = || if how[1] % 12 == 0 { " ".to_owned() } else { "Because.".to_owned() };
     let work = |how: [u8; 3]| match kind {
         Kind::Agent(work) | Kind::Task { work, .. } => perhaps_right(work, how),
         _ => Submission::default(),
     };
-    match (how[0] % 12, kind) {
+    match (how[0] % 16, kind) {
         (0, _) => Decision::Failed(note()),
         (1, _) => Decision::Returned(note()),
         (2, _) => Decision::Rejected(note()),
         (3, _) => Decision::Approved(None),
-        (4..=7, Kind::Approve { .. }) => Decision::Rejected(note()),
+        (4..=9, Kind::Approve { .. }) => Decision::Rejected(note()),
         (_, Kind::Approve { .. }) => Decision::Approved((how[2] % 2 == 0).then(note)),
-        (4..=7, _) if escalated => Decision::Returned(note()),
+        (4..=9, _) if escalated => Decision::Returned(note()),
         _ => Decision::Completed(work([how[1], how[2], how[3]])),
     }
 }

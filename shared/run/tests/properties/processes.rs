@@ -18,7 +18,7 @@ pub struct Plan {
 
 impl Plan {
     pub fn any() -> impl Strategy<Value = Plan> {
-        let steps = proptest::collection::vec((0_u8..12, any::<[u8; 7]>()), 1..9);
+        let steps = proptest::collection::vec((0_u8..14, any::<[u8; 7]>()), 1..14);
         (steps, any::<[u8; 3]>(), proptest::bool::weighted(0.2), proptest::bool::weighted(0.2))
             .prop_map(|(steps, inputs, small, by_agent)| Plan { steps, inputs, small, by_agent })
     }
@@ -29,7 +29,7 @@ impl Plan {
 
     pub fn start_inputs(&self) -> Map<String, Value> {
         let mut inputs = Map::new();
-        if self.inputs[0] % 4 > 0 {
+        if self.inputs[0] % 8 > 0 {
             inputs.insert("boss".to_owned(), json!("Boris@Example.com"));
         }
         if let Some(when) = datetime(self.inputs[1]) {
@@ -70,15 +70,15 @@ impl Plan {
     fn draft(&self, n: usize) -> Draft {
         let (kind, r) = self.steps[n];
         let last = self.steps.len();
-        // Edges lead to later steps alone, half of them to the very next.
-        let later = |r: u8| if r < 128 { n + 1 } else { n + 1 + usize::from(r) % (last - n) };
+        // Edges lead to later steps alone, most of them to the very next.
+        let later = |r: u8| if r < 190 { n + 1 } else { n + 1 + usize::from(r) % (last - n) };
         let kind = match kind {
             0..=3 => "agent",
             4 | 5 => "task",
-            6 | 7 => "approve",
-            8 => "wait",
-            9 => "wait_until",
-            10 => "wait_for",
+            6..=8 => "approve",
+            9 => "wait",
+            10 | 11 => "wait_for",
+            12 => "wait_until",
             _ if n > 0 => "finish",
             _ => "agent",
         };
@@ -90,7 +90,10 @@ impl Plan {
         if matches!(kind, "agent" | "task" | "wait_for") && r[2] % 2 == 0 && !forward.contains(&second) {
             forward.push(second);
         }
-        let back = (kind == "approve" && r[2] % 4 > 0).then(|| usize::from(r[3]) % (last + 1));
+        let back = (kind == "approve" && r[2] % 5 > 0).then(|| {
+            // Back, most of the time; an approval may name itself or a later step too.
+            usize::from(r[3]) % (if r[3] < 210 { n + 1 } else { last + 1 })
+        });
         Draft { kind, forward, back }
     }
 
@@ -161,7 +164,7 @@ impl Plan {
             .filter(|p| matches!(drafts[*p].kind, "agent" | "task") && from_start[*p] && ahead(*p)[n])
             .filter(|p| output(self.steps[*p].1[6]).get(field).is_some())
             .collect();
-        match before.is_empty() || r % 3 == 0 {
+        match before.is_empty() || r % 2 == 0 {
             true => otherwise.to_owned(),
             false => format!("steps.{}.output.{field}", id(before[usize::from(r) % before.len()])),
         }
@@ -221,7 +224,8 @@ pub fn datetime(r: u8) -> Option<&'static str> {
         Some("2026-10-06T09:10:00.5Z"),
         Some("2026-10-06T12:00:00+02:00"),
         Some("2031-01-01T00:00:00Z"),
+        Some("2026-10-06T09:00:00Z"),
         Some("9999-12-31T23:59:59Z"),
         None,
-    ][usize::from(r) % 6]
+    ][usize::from(r) % 7]
 }

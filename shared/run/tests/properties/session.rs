@@ -8,7 +8,7 @@ use run::{
 };
 use serde_json::json;
 
-use crate::common::{Play, agent, claimed, exact, object, refusal};
+use crate::common::{Play, agent, claimed, exact, object, refusal, tool};
 use crate::moves::{Move, anybody, decision, people, perhaps_right, right};
 use crate::order::Order;
 use crate::processes::Plan;
@@ -29,6 +29,8 @@ pub struct Session {
     pub tokens: Vec<Token>,
     items: Vec<String>,
     snapshots: Vec<String>,
+    /// What was refused: tool, code, and what the first issue is about.
+    pub refusals: Vec<String>,
 }
 
 impl Session {
@@ -45,13 +47,32 @@ impl Session {
             }
         };
         assert!(!needs || starter.kind == ActorKind::Person);
-        let mut session = Session { play, order: Order::default(), tokens: vec![], items: vec![], snapshots: vec![] };
+        let mut session = Session {
+            play,
+            order: Order::default(),
+            tokens: vec![],
+            items: vec![],
+            snapshots: vec![],
+            refusals: vec![],
+        };
         session.follow(0);
         session.rest();
         Some(session)
     }
 
-    pub fn play_move(&mut self, one: &Move) {
+    /// Plays until the moves are over, or the run is and has refused a few of them.
+    pub fn play(&mut self, moves: &[Move]) {
+        let mut after_the_end = 0;
+        for one in moves {
+            after_the_end += u32::from(self.order.ended());
+            if after_the_end > 5 {
+                break;
+            }
+            self.play_move(one);
+        }
+    }
+
+    fn play_move(&mut self, one: &Move) {
         match one {
             Move::Clock(minutes) => {
                 self.play.clock = Time::from_millis(self.play.clock.millis() + minutes * 60_000);
@@ -61,7 +82,9 @@ impl Session {
                 let steps = &self.play.world.document.steps;
                 let step = match self.order.open() {
                     Some(open) if step % 2 == 0 => open.to_owned(),
-                    _ => steps.get(usize::from(*step) / 2).map_or("nowhere".to_owned(), |s| s.id.clone()),
+                    _ => steps
+                        .get(usize::from(*step) / 2 % (steps.len() + 1))
+                        .map_or("nowhere".to_owned(), |s| s.id.clone()),
                 };
                 self.run(&anybody(*who), &Command::Claim { step });
             }
@@ -83,7 +106,7 @@ impl Session {
                 }
             }
             Move::Decide { who, item, snapshot, how } => self.decide(*who, *item, *snapshot, *how),
-            Move::Cancel { who, blank } => drop(self.run(&anybody(*who), &Command::Cancel { reason: text(*blank) })),
+            Move::Cancel { who, blank } => self.run(&anybody(*who), &Command::Cancel { reason: text(*blank) }),
             Move::Event { who, name, size } => {
                 let name = ["go", "stop", "other", "Not a name"][usize::from(*name) % 4].to_owned();
                 let mut data = exact(r#"{"n": 1.10, "far": 1e+400}"#);
@@ -143,13 +166,14 @@ impl Session {
         if let Some(item) = self.play.run.step(&open).unwrap().item.clone() {
             let by = self.decider(&item).expect("somebody whom it is assigned to");
             let decision = match (&step.kind, submission) {
+                _ if item.escalation.is_some() && how[0] % 2 == 0 => Decision::Returned("Go on.".to_owned()),
                 (Kind::Approve { .. }, _) if how[0] % 3 == 0 => Decision::Rejected("Again.".to_owned()),
                 (Kind::Approve { .. }, _) => Decision::Approved(None),
                 (_, Some(submission)) => Decision::Completed(submission),
                 (kind, None) => panic!("{kind:?} has a work item"),
             };
             let command = Command::Decide { item: item.id, snapshot: snapshot(&self.play.run), decision };
-            let refused = self.run(&by, &command).err();
+            let refused = self.ask(&by, &command).err();
             assert!(refused.as_ref().is_none_or(only_too_big), "a right decision is refused: {refused:?}");
             return;
         }
@@ -157,35 +181,45 @@ impl Session {
             Kind::Agent(_) => {
                 let now = self.play.clock.max(self.play.run.updated_at);
                 let live = self.tokens.iter().rfind(|t| t.current && now < t.expires_at).map(|t| t.claimed.clone());
+                if live.is_none() && how[0] % 4 == 0 {
+                    let by = ["ada", "bob"][usize::from(how[0] / 4) % 2];
+                    self.ask(&agent(by), &Command::Claim { step: open }).expect("nobody has it");
+                    return;
+                }
                 let token = match live {
                     Some(token) => token,
                     None => {
-                        let change = self.run(&agent("ada"), &Command::Claim { step: open }).expect("nobody has it");
+                        let change = self.ask(&agent("ada"), &Command::Claim { step: open }).expect("nobody has it");
                         claimed(&change.reply, "ada")
                     }
                 };
                 let by = agent(&token.subject);
                 let command = Command::Submit { token, submission: submission.unwrap() };
-                let refused = self.run(&by, &command).err();
+                let refused = self.ask(&by, &command).err();
                 assert!(refused.as_ref().is_none_or(only_too_big), "a right submission is refused: {refused:?}");
             }
             Kind::WaitFor { event, .. } if how[0] % 2 == 0 => {
                 let command = Command::SendEvent { name: event.clone(), data: object(json!({ "n": how[1] })) };
-                self.run(&agent("gate"), &command).ok();
+                self.run(&agent("gate"), &command);
             }
             _ => {
                 let due = timers(&self.play.run).into_iter().map(|(at, _)| at).min();
                 // Not to the end of time: nothing could be told after it.
                 if let Some(due) = due.filter(|due| due.to_string().as_str() < "9000") {
                     self.play.clock = self.play.clock.max(due);
-                    self.run(&agent(run::SERVER), &Command::Tick).unwrap();
+                    self.ask(&agent(run::SERVER), &Command::Tick).unwrap();
                 }
             }
         }
     }
 
+    /// Runs one command, whatever comes of it.
+    fn run(&mut self, actor: &Actor, command: &Command) {
+        drop(self.ask(actor, command));
+    }
+
     /// Runs one command and checks everything.
-    fn run(&mut self, actor: &Actor, command: &Command) -> Result<Change, Refusal> {
+    fn ask(&mut self, actor: &Actor, command: &Command) -> Result<Change, Refusal> {
         let before = self.play.clone();
         let result = self.play.act(actor, command);
         match &result {
@@ -196,7 +230,12 @@ impl Session {
                 self.rest();
                 self.again(actor, command);
             }
-            Err(refused) => holds::refused(&before, &self.play, command, refused),
+            Err(refused) => {
+                holds::refused(&before, &self.play, command, refused);
+                let about = refused.issues.first().filter(|_| refused.code != Code::NotAccepted);
+                let about = about.map(|i| format!(" {}", i.split(':').next().unwrap_or_default())).unwrap_or_default();
+                self.refusals.push(format!("{} {:?}{about}", tool(command), refused.code));
+            }
         }
         result
     }
