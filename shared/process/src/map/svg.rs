@@ -25,6 +25,9 @@ const NAME: f64 = 14.0;
 const BODY: f64 = 11.5;
 const LABEL: f64 = 11.0;
 
+/// How much wider bold text is.
+const BOLD: f64 = 1.08;
+
 const INK: &str = "#1d2733";
 const MUTED: &str = "#55616e";
 const LINE: &str = "#5b6875";
@@ -66,8 +69,8 @@ fn card(step: &Step) -> Card {
     let actor = facts::actor(step);
     let wide = if actor == Actor::End { END_WIDTH } else { BOX_WIDTH };
     let room = wide - 2.0 * PADDING;
-    let headline = wrap(&facts::headline(step), HEADLINE, room - 22.0, 2);
-    let name = wrap(&step.id, NAME, room, 3);
+    let headline = wrap(&facts::headline(step), HEADLINE * BOLD, room - 22.0, 2);
+    let name = wrap(&step.id, NAME * BOLD, room, 3);
     let body = wrap(&facts::saying(step), BODY, room, 3);
     let terms = wrap(&facts::terms(step).join(" · "), BODY, room, 3);
     let height = 2.0 * PADDING
@@ -99,7 +102,7 @@ fn draw(document: &Document, out: &mut String) -> std::fmt::Result {
         .collect();
     let layout = layout::layout(&sizes, &links);
     let page = (layout.width + 2.0 * MARGIN).max(LEAST_WIDTH);
-    let title = wrap(&document.name, 20.0, page - 2.0 * MARGIN, 3);
+    let title = wrap(&document.name, 20.0 * BOLD, page - 2.0 * MARGIN, 3);
     let intro = wrap(&document.description, 13.0, page - 2.0 * MARGIN, 4);
     let mut used: Vec<Actor> = cards.iter().map(|c| c.actor).collect();
     used.sort_unstable();

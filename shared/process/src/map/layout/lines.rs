@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::layers::{Holds, Layers, Way};
-use super::place::{CHANNEL, Placed};
+use super::place::{ARRIVAL, CHANNEL, Placed};
 use super::{Layout, Link, Rect};
 
 /// The distance between two lines at a box.
@@ -54,7 +54,7 @@ pub(super) fn lines(layers: &Layers, mut placed: Placed, links: &[Link]) -> Layo
     let open_right = open_right(layers);
     let (outs, ins, entry) = ports(layers, &placed, links, &boxes, &open_right);
     let (lane_x, right) = lanes(layers, &placed, links, &boxes, &open_right);
-    let mut entered: BTreeMap<usize, f64> = BTreeMap::new();
+    let arrivals = arrivals(layers, &placed, links, &open_right);
     let mut left: BTreeMap<(usize, bool), f64> = BTreeMap::new();
     let mut lines = Vec::with_capacity(links.len());
     for (n, (link, way)) in links.iter().zip(&layers.ways).enumerate() {
@@ -72,7 +72,7 @@ pub(super) fn lines(layers: &Layers, mut placed: Placed, links: &[Link]) -> Layo
                 let end = if is(&open_right, link.to) {
                     vec![(to.right(), to.y + to.height * 0.3)]
                 } else {
-                    let y = *entered.entry(link.to).or_insert_with(|| get(&placed.top, layer(link.to)) - ARROW - 3.0);
+                    let y = arrivals.get(&link.to).copied().unwrap_or(to.y);
                     vec![(into, to.y), (into, y)]
                 };
                 let (begin, tag) = if is(&open_right, link.from) {
@@ -84,7 +84,7 @@ pub(super) fn lines(layers: &Layers, mut placed: Placed, links: &[Link]) -> Layo
                         let foot = get(&placed.top, gap - 1) + get(&placed.height, gap - 1);
                         let used = placed.channels.get_mut(gap);
                         let place = used.map(|used| std::mem::replace(used, *used + 1)).unwrap_or(0);
-                        foot + 6.0 + CHANNEL * (place as f64 + 0.6)
+                        foot + CHANNEL * (place as f64 + 1.0)
                     });
                     (vec![(out, y), (out, from.bottom())], (out + 7.0, y))
                 };
@@ -124,6 +124,26 @@ fn open_right(layers: &Layers) -> Vec<bool> {
         }
     }
     open
+}
+
+/// The height at which the lines by lanes arrive over each box that has no open side; the leftmost box's the highest, so
+/// that none of them cross.
+fn arrivals(layers: &Layers, placed: &Placed, links: &[Link], open_right: &[bool]) -> BTreeMap<usize, f64> {
+    let mut rows: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (link, way) in links.iter().zip(&layers.ways) {
+        if matches!(way, Way::Lane) && !is(open_right, link.to) {
+            let layer = layers.cells.get(link.to).map(|c| c.layer).unwrap_or(0);
+            rows.entry(layer).or_default().push(link.to);
+        }
+    }
+    let mut heights = BTreeMap::new();
+    for (layer, mut steps) in rows {
+        steps.sort_by(|a, b| get(&placed.x, *b).total_cmp(&get(&placed.x, *a)).then(a.cmp(b)));
+        steps.dedup();
+        let lowest = get(&placed.top, layer) - ARROW - 3.0;
+        heights.extend(steps.into_iter().enumerate().map(|(n, step)| (step, lowest - ARRIVAL * n as f64)));
+    }
+    heights
 }
 
 /// Places at the foot and head of the boxes, by link, and the one where a run enters.

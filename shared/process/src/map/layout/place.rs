@@ -17,8 +17,11 @@ const BESIDE_PASSING: f64 = 8.0;
 /// The least height of the gap under a layer.
 const GAP: f64 = 18.0;
 
-/// What a line along a gap adds to its height.
-pub(super) const CHANNEL: f64 = 16.0;
+/// What a line that leaves along a gap adds to its height: room for its label.
+pub(super) const CHANNEL: f64 = 22.0;
+
+/// What a line that arrives along a gap adds to its height.
+pub(super) const ARRIVAL: f64 = 10.0;
 
 /// The cells in place.
 #[derive(Debug)]
@@ -118,7 +121,7 @@ fn settle(layers: &Layers, row: &[usize], wanted: &[f64], x: &mut [f64]) {
 
 /// The top and the height of each layer; a gap grows with the lines along it and with how far lines lean in it.
 fn heights(layers: &Layers, links: &[Link], x: &[f64]) -> (Vec<f64>, Vec<f64>) {
-    let mut along = vec![0_usize; layers.rows.len() + 1];
+    let mut along = vec![0.0; layers.rows.len() + 1];
     let mut entered = vec![false; layers.cells.len()];
     let mut left = BTreeSet::new();
     for (link, way) in links.iter().zip(&layers.ways) {
@@ -127,10 +130,10 @@ fn heights(layers: &Layers, links: &[Link], x: &[f64]) -> (Vec<f64>, Vec<f64>) {
         }
         let layer = |step: usize| layers.cells.get(step).map(|c| c.layer).unwrap_or(0);
         if let Some(count) = along.get_mut(layer(link.from) + 1) {
-            *count += usize::from(left.insert((link.from, link.may_go_back)));
+            *count += if left.insert((link.from, link.may_go_back)) { CHANNEL } else { 0.0 };
         }
         if let (Some(count), Some(entered)) = (along.get_mut(layer(link.to)), entered.get_mut(link.to)) {
-            *count += usize::from(!std::mem::replace(entered, true));
+            *count += if std::mem::replace(entered, true) { 0.0 } else { ARRIVAL };
         }
     }
     let mut top = Vec::new();
@@ -147,7 +150,7 @@ fn heights(layers: &Layers, links: &[Link], x: &[f64]) -> (Vec<f64>, Vec<f64>) {
                 lean = lean.max((own - x.get(*other).copied().unwrap_or(0.0)).abs());
             }
         }
-        y += along.get(n).copied().unwrap_or(0) as f64 * CHANNEL;
+        y += along.get(n).copied().unwrap_or(0.0);
         if n > 0 {
             y += GAP + (lean / 12.0).min(30.0);
         }
