@@ -96,3 +96,33 @@ impl Handoff {
         self.issues = Some(kept);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_lasts_until_its_very_end() {
+        let end = Time::from_millis(1_000);
+        let lease = Lease { serial: 1, holder: "ada".to_owned(), expires_at: end };
+        let attempt = Attempt { lease: Some(lease), ..Attempt::new(1) };
+        assert!(attempt.live(Time::from_millis(999)).is_some());
+        assert!(attempt.live(end).is_none());
+        assert!(Attempt::new(1).live(Time::from_millis(0)).is_none());
+    }
+
+    #[test]
+    fn a_handoff_keeps_issues_up_to_its_limit_and_counts_the_rest() {
+        let kept = |issues: &[String]| {
+            let mut handoff = Handoff::default();
+            handoff.keep_issues(issues);
+            handoff.issues.unwrap()
+        };
+        let full = vec!["x".repeat(HANDOFF_ISSUES_BYTES / 2); 2];
+        assert_eq!(kept(&full), full, "the limit itself is kept");
+        let mut over = full.clone();
+        over.extend(["y".to_owned(), "z".to_owned()]);
+        assert_eq!(kept(&over), [full, vec!["… and 2 more".to_owned()]].concat());
+        assert_eq!(kept(&["x".repeat(HANDOFF_ISSUES_BYTES + 1)]), ["… and 1 more"]);
+    }
+}

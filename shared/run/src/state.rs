@@ -303,3 +303,47 @@ pub enum RunState {
     /// An operator cancelled it.
     Cancelled,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_knows_the_items_it_made() {
+        let at = Time::from_millis(0);
+        let run = |id: &str| Run {
+            meta: Meta {
+                id: id.to_owned(),
+                process: "p".to_owned(),
+                version: 1,
+                mode: Mode::Live,
+                started_by: "mira".to_owned(),
+                started_at: at,
+                initiator: None,
+            },
+            rev: 1,
+            updated_at: at,
+            inputs: Map::new(),
+            steps: BTreeMap::new(),
+            held: Vec::new(),
+            events_received: 0,
+            items_issued: 12,
+            completions: 0,
+            ended: None,
+        };
+        for id in ["r_8f2", "r_r_8", "8f2", "r_", "r_1_2"] {
+            let run = run(id);
+            for number in 1..=12 {
+                assert!(run.issued(&run.item_id(number)), "{id} {number}");
+            }
+            let first = run.item_id(1);
+            for never in
+                [run.item_id(0), run.item_id(13), format!("{first}x"), format!("x{first}"), first.to_uppercase()]
+            {
+                assert!(!run.issued(&never), "{id} {never}");
+            }
+            assert!(!run.issued(&first.replace("_1", "_+1")) && !run.issued(&first.replace("_1", "_01")));
+            assert!(!run.issued("") && !run.issued("w_") && !run.issued("w_99999999999"));
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Journals that were recorded once are folded for ever: `histories/README.md` says how, and how to add one.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::*;
+use run::{Actor, Cited, Decision, Entry, EvidenceFile, Mode, Overlay, RunView, Submission, fold};
+use serde_json::{Value, json};
+
+/// A play's name, what happens in it, and what its run starts with.
+type Recorded = (&'static str, fn(Play) -> Play, Value);
+
+/// Every recorded play. A name is a file in `histories`.
+fn plays() -> [Recorded; 7] {
+    [
+        ("happy", happy, json!({ "borrower": "Bea@Example.com", "days": 14 })),
+        ("rework", rework, json!({})),
+        ("escalation", escalation, json!({})),
+        ("events", events, json!({})),
+        ("timers", timers, json!({ "first": "2026-10-06T12:00:00.25+02:00" })),
+        ("cancel", cancel, json!({})),
+        ("failed", failed, json!({})),
+    ]
+}
+
+fn happy(mut play: Play) -> Play {
+    let token = play.clock(2).claim("find");
+    let token = play.clock(5).renew(&token, Some("Two are out, looking at the third.")).unwrap();
+    refused(play.submit(&token, work(json!({}))));
+    play.clock(7);
+    let submission = Submission {
+        output: exact(r#"{"serial": "P-0042", "weight": 2.50}"#),
+        evidence: vec![Cited::Link("shelf 3".to_owned())],
+        ..routed(json!({}), "hand_over")
+    };
+    play.submit(&token, submission).unwrap();
+    let file = EvidenceFile {
+        r#ref: "f_1".to_owned(),
+        sha256: "9f".repeat(32),
+        file_name: "receipt.pdf".to_owned(),
+        content_type: "application/pdf".to_owned(),
+    };
+    let done = Submission {
+        output: object(json!({ "complete": true })),
+        evidence: vec![Cited::File(file), Cited::Link("desk book, page 7".to_owned())],
+        ..Submission::default()
+    };
+    play.clock(90);
+    play.decide(&person("dora", &["g_desk"]), "hand_over", Decision::Completed(done)).unwrap();
+    play.clock(95);
+    play.decide(&person("bea", &[]), "accept", Decision::Approved(Some("Thank you.".to_owned()))).unwrap();
+    play
+}
+
+fn rework(mut play: Play) -> Play {
+    let editor = person("edda", &["g_editor"]);
+    let owner = person("mira", &[]);
+    let no = |note: &str| Decision::Rejected(note.to_owned());
+    play.does("brief", work(json!({ "words": 120 })));
+    play.clock(10).does("draw", work(json!({ "file": "one.svg" })));
+    play.clock(40).tick();
+    play.clock(50).decide(&editor, "editor", no("A letter is missing.")).unwrap();
+    play.clock(60).does("draw", work(json!({ "file": "two.svg" })));
+    play.clock(100).tick();
+    play.decide(&editor, "editor", Decision::Approved(None)).unwrap();
+    play.clock(110).decide(&owner, "owner", no("Shorter, please.")).unwrap();
+    play.clock(120).does("brief", work(json!({ "words": 60 })));
+    // Late: this drawing is overdue when it comes.
+    play.clock(400).does("draw", work(json!({ "file": "three.svg" })));
+    play.clock(500).tick();
+    play.decide(&editor, "editor", Decision::Approved(Some("Good.".to_owned()))).unwrap();
+    play.clock(510).decide(&owner, "owner", no("Once more.")).unwrap();
+    play
+}
+
+fn escalation(mut play: Play) -> Play {
+    let otto = person("otto", &[OPERATORS]);
+    let token = play.claim("read");
+    play.clock(5).escalate(&token, "The cellar is locked.").unwrap();
+    play.clock(70).decide(&otto, "read", Decision::Returned("The key is at the desk.".to_owned())).unwrap();
+    play.clock(80).does("read", work(json!({ "kwh": 4711 })));
+    let token = play.clock(90).claim_by("bob", "bill").unwrap();
+    play.escalate(&token, "The tariff is unknown.").unwrap();
+    let done = Submission { output: exact(r#"{"total": 1413.30}"#), ..routed(json!({}), "sent") };
+    play.clock(100).decide(&otto, "bill", Decision::Completed(done)).unwrap();
+    play
+}
+
+fn events(mut play: Play) -> Play {
+    play.send("weather", json!({ "wind": 3 })).unwrap();
+    play.clock(1).send("scanned", json!({ "at": "north" })).unwrap();
+    play.clock(2).send("scanned", json!({})).unwrap();
+    play.clock(3).send("scanned", json!({ "at": "south" })).unwrap();
+    // Too late for the door, whose time was over at 242.
+    play.clock(300).send("signed", json!({ "by": "a neighbour" })).unwrap();
+    play
+}
+
+fn timers(mut play: Play) -> Play {
+    play.clock(1_000).tick();
+    play.clock(1_001).claim("water");
+    play
+}
+
+fn cancel(mut play: Play) -> Play {
+    play.clock(5).claim("ask");
+    play.clock(6).send("reminder", json!({})).unwrap();
+    play.clock(9).cancel().unwrap();
+    play
+}
+
+fn failed(mut play: Play) -> Play {
+    play.clock(3).does("ask", work(json!({})));
+    play
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/histories")
+}
+
+fn text(file: &str) -> String {
+    let path = folder().join(file);
+    fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}; see histories/README.md", path.display()))
+}
+
+fn world(name: &str) -> World {
+    World::new(read_document(&text(&format!("{name}.md"))))
+}
+
+/// The view that a recorded journal gives, read line by line from its text.
+fn view(name: &str, journal: &str) -> Value {
+    let entries: Vec<Entry> = journal.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for (n, entry) in entries.iter().enumerate() {
+        let run = fold(&entries[..=n]).unwrap().expect("a run");
+        assert_eq!((run.rev, run.updated_at), (entry.rev, entry.at), "{name}: every part of a journal is a run");
+    }
+    let run = fold(&entries).unwrap().unwrap();
+    serde_json::to_value(RunView::of(&world(name).context(), &run, &Overlay::default(), run.updated_at)).unwrap()
+}
+
+#[test]
+fn recorded_journals_fold_to_what_they_folded_to() {
+    let record = std::env::var_os("RECORD_HISTORIES").is_some();
+    let write = |file: String, text: &dyn Fn() -> String| {
+        let path = folder().join(file);
+        if record && !path.exists() {
+            fs::write(path, text()).unwrap();
+        }
+    };
+    for (name, play, inputs) in plays() {
+        write(format!("{name}.jsonl"), &|| {
+            let starter: Actor = person("mira", &[]);
+            let play = play(Play::begin(world(name), object(inputs.clone()), &starter, Mode::Live).unwrap());
+            play.entries.iter().map(|entry| serde_json::to_string(entry).unwrap() + "\n").collect()
+        });
+    }
+    let mut names: Vec<String> = fs::read_dir(folder())
+        .unwrap()
+        .filter_map(|file| file.unwrap().file_name().into_string().unwrap().strip_suffix(".jsonl").map(str::to_owned))
+        .collect();
+    names.sort();
+    for name in &names {
+        let shown = view(name, &text(&format!("{name}.jsonl")));
+        let stored = format!("{name}.view.json");
+        write(stored.clone(), &|| serde_json::to_string_pretty(&shown).unwrap() + "\n");
+        assert_eq!(shown, serde_json::from_str::<Value>(&text(&stored)).unwrap(), "{name}");
+    }
+    for (name, ..) in plays() {
+        assert!(names.contains(&name.to_owned()), "`{name}` was not recorded");
+    }
+}
