@@ -29,8 +29,13 @@ use libtest_mimic::{Arguments, Failed, Trial};
 /// Longest that the whole suite may take, in seconds. Whatever hangs ends then, and the servers with it.
 const SUITE_SECONDS: u64 = 300;
 
+/// Scenarios that run at one time.
+const THREADS: usize = 4;
+
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    // Scenarios mostly wait for the server, some for time to pass.
+    arguments.test_threads.get_or_insert(THREADS);
     let remote = harness::is_remote();
     let trials = scenarios::all().into_iter().map(|scenario| trial(scenario, remote)).collect();
     std::thread::spawn(|| {
