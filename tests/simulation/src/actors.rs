@@ -1,0 +1,408 @@
+//! Who acts: agents, people, event senders, operators, the sweeper, and clients that repeat old calls.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use process::{EvidenceKind, Field, FieldType, Fields, Next, Work};
+use run::{Actor, Decision, Mode, Submission};
+use serde_json::{Map, Value, json};
+use store::runs::RunFilter;
+use store::{Error, EvidenceRef, Store};
+use tokio::task::spawn_local;
+
+use crate::World;
+use crate::calls::{Act, Answer, Call, agent, insist, once, person};
+use crate::processes::{ORGS, PROCESSES};
+
+/// Rounds that each actor makes while faults happen.
+const ROUNDS: usize = 14;
+
+/// Runs that each organization starts.
+const RUNS: usize = 4;
+
+/// How long the simulation storms at most, in virtual seconds.
+const STORM_SECONDS: u64 = 5 * 3600;
+
+/// The people of every organization.
+pub fn people() -> Vec<Actor> {
+    vec![
+        person("eda", &["g_editor"], false),
+        person("adam", &["g_adjuster", "g_editor"], false),
+        person("tess", &[], false),
+        person("op_ann", &["operators"], true),
+    ]
+}
+
+/// The agents of every organization.
+pub fn agents() -> Vec<Actor> {
+    vec![agent("a1", false), agent("a2", false), agent("a3", false)]
+}
+
+/// A call with a fresh `requestId`. Ids are numbered per organization, so that two organizations use the same ones.
+pub fn call(world: &World, org: &'static str, actor: &Actor, act: Act) -> Call {
+    let id = format!("q{}", world.checker().fresh(org));
+    Call { org, actor: actor.clone(), id, act }
+}
+
+/// Everybody acts while faults happen.
+pub async fn chaos(world: &Arc<World>) {
+    let mut tasks = Vec::new();
+    for org in ORGS {
+        tasks.push(spawn_local(operator(world.clone(), org)));
+        tasks.extend(agents().into_iter().map(|a| spawn_local(work(world.clone(), org, a))));
+        tasks.extend(people().into_iter().map(|p| spawn_local(decide(world.clone(), org, p))));
+        tasks.push(spawn_local(send(world.clone(), org)));
+    }
+    tasks.push(spawn_local(repeat(world.clone())));
+    let sweeper = spawn_local(sweep(world.clone()));
+    let all = futures::future::join_all(tasks);
+    match tokio::time::timeout(Duration::from_secs(STORM_SECONDS), all).await {
+        Ok(ended) => {
+            for task in ended {
+                if let Err(e) = task {
+                    world.violated(format!("an actor stopped: {e}"));
+                }
+            }
+        }
+        Err(_) => world.note(|| "the storm is over, not everybody was done".to_owned()),
+    }
+    sweeper.abort();
+}
+
+/// Thinks for seconds, sometimes for minutes, rarely for longer than a lease; mostly until the next full interval, at
+/// which many others wake too and meet over the same runs.
+async fn think(world: &World) {
+    let most = *world.pick(&[2_000, 10_000, 10_000, 10_000, 60_000, 300_000, 1_500_000]).unwrap();
+    if world.chance(300) {
+        return world.sleep(most).await;
+    }
+    let interval = most.min(60_000).cast_signed();
+    let left = interval - world.now().millis() % interval;
+    tokio::time::sleep(Duration::from_millis(left.cast_unsigned())).await;
+    if world.chance(500) {
+        world.sleep(30).await;
+    }
+}
+
+async fn read<T>(world: &Arc<World>, f: impl AsyncFnOnce(Arc<Store>) -> Result<T, Error>) -> Option<T> {
+    match world.server().call(f).await? {
+        Ok(found) => Some(found),
+        Err(Error::Invariant(why)) => {
+            world.violated(format!("a read met a state that cannot be: {why}"));
+            None
+        }
+        Err(_) => None,
+    }
+}
+
+async fn operator(world: Arc<World>, org: &'static str) {
+    let people = people();
+    let op = &people[3];
+    for (name, source) in PROCESSES {
+        offer(&world, org, op, name, source).await;
+    }
+    for _ in 0..RUNS {
+        if world.is_broken() {
+            return;
+        }
+        let (name, source) = *world.pick(&PROCESSES).unwrap();
+        let starter = if world.chance(700) { world.pick(&people).unwrap().clone() } else { agents()[0].clone() };
+        let mut inputs = fields(&world, &process::read(source.as_bytes()).document.unwrap().inputs);
+        if world.chance(50) {
+            inputs.insert("undeclared".to_owned(), json!(1));
+        }
+        let mode = if world.chance(200) { Mode::Test } else { Mode::Live };
+        insist(&world, &call(&world, org, &starter, Act::Start { process: name.to_owned(), inputs, mode })).await;
+        think(&world).await;
+        if world.chance(150) {
+            // A new version while runs keep theirs, two publishing it at once.
+            let machine = agent("op_machine", true);
+            futures::join!(offer(&world, org, op, name, source), offer(&world, org, &machine, name, source));
+        }
+        if world.chance(150)
+            && let Some(run) = some_run(&world, org, op).await
+        {
+            insist(&world, &call(&world, org, op, Act::Cancel { run, reason: "no more".to_owned() })).await;
+        }
+    }
+}
+
+/// Imports and publishes a process until it is there.
+pub async fn offer(world: &Arc<World>, org: &'static str, op: &Actor, name: &str, source: &str) {
+    for _ in 0..20 {
+        insist(world, &call(world, org, op, Act::Import(source.to_owned()))).await;
+        let answer = insist(world, &call(world, org, op, Act::Publish(name.to_owned()))).await;
+        // Whoever published first may have taken this draft along.
+        if answer.done().is_some() || world.checker().published(org, name) || world.is_broken() {
+            return;
+        }
+    }
+}
+
+async fn some_run(world: &Arc<World>, org: &str, actor: &Actor) -> Option<String> {
+    let filter = RunFilter::default();
+    let (runs, _) = read(world, async |s| s.list_runs(org, actor, &filter, 20, None).await).await?;
+    world.pick(&runs).map(|r| r.entry.run.clone())
+}
+
+async fn work(world: Arc<World>, org: &'static str, actor: Actor) {
+    for _ in 0..ROUNDS {
+        if world.is_broken() {
+            return;
+        }
+        think(&world).await;
+        let limit = 1 + world.below(5) as usize;
+        let page = read(&world, async |s| s.agent_work(org, &actor, None, limit, None).await).await;
+        let Some(page) = page else { continue };
+        let found = if world.chance(500) { page.items.first() } else { world.pick(&page.items) };
+        let Some(found) = found.cloned() else { continue };
+        let act = Act::Claim { run: found.run.clone(), step: found.step.clone() };
+        let answer = insist(&world, &call(&world, org, &actor, act)).await;
+        let Some(mut token) = token_of(&answer) else { continue };
+        let old = token.clone();
+        while world.chance(300) {
+            think(&world).await;
+            let progress = world.chance(500).then(|| format!("half done, says {}", actor.subject));
+            let act = Act::Renew { token: token.clone(), progress };
+            match token_of(&insist(&world, &call(&world, org, &actor, act)).await) {
+                Some(new) => token = new,
+                None => break,
+            }
+        }
+        match world.below(10) {
+            0 => continue,
+            1 => {
+                let act = Act::Escalate { token, note: "I cannot do this".to_owned() };
+                insist(&world, &call(&world, org, &actor, act)).await;
+                continue;
+            }
+            2 => token = old,
+            _ => {}
+        }
+        if world.chance(300) {
+            let act = Act::Submit { token: token.clone(), submission: Submission::default(), evidence: Vec::new() };
+            insist(&world, &call(&world, org, &actor, act)).await;
+        }
+        think(&world).await;
+        submit(&world, org, &actor, &found.run, &found.step, token).await;
+    }
+}
+
+/// Submits good work on a step.
+pub async fn submit(
+    world: &Arc<World>,
+    org: &'static str,
+    actor: &Actor,
+    run: &str,
+    step: &str,
+    token: String,
+) -> Answer {
+    let Some(document) = world.checker().document(org, run) else { return Answer::Nothing };
+    let Some(work) = document.step(step).and_then(|s| s.work()) else { return Answer::Nothing };
+    let (submission, evidence) = done_work(world, org, actor, work).await;
+    insist(world, &call(world, org, actor, Act::Submit { token, submission, evidence })).await
+}
+
+/// The token of a claim's or a renewal's answer.
+pub fn token_of(answer: &Answer) -> Option<String> {
+    answer.done()?.get("token")?.as_str().map(str::to_owned)
+}
+
+/// A submission that is accepted, its files uploaded.
+async fn done_work(
+    world: &Arc<World>,
+    org: &'static str,
+    actor: &Actor,
+    work: &Work,
+) -> (Submission, Vec<EvidenceRef>) {
+    let mut evidence = Vec::new();
+    for kind in &work.evidence {
+        match kind {
+            EvidenceKind::Link => evidence.push(EvidenceRef::Link("https://example.com/record/7".to_owned())),
+            EvidenceKind::File => {
+                let bytes = Act::Upload("aGVsbG8gd29ybGQ=".to_owned());
+                let answer = insist(world, &call(world, org, actor, bytes)).await;
+                let id = answer.done().and_then(|v| v.get("id")).and_then(Value::as_str).map(str::to_owned);
+                evidence.push(EvidenceRef::File(id.unwrap_or_else(|| "f_00000000000000000000".to_owned())));
+            }
+        }
+    }
+    let (next, reason) = match &work.next {
+        Next::To(_) => (None, None),
+        Next::Routes(routes) => (world.pick(routes).map(|r| r.to.clone()), Some("it fits".to_owned())),
+    };
+    let summary = Some(format!("done by {}", actor.subject));
+    (Submission { output: fields(world, &work.output), evidence: Vec::new(), summary, next, reason }, evidence)
+}
+
+fn fields(world: &World, fields: &Fields) -> Map<String, Value> {
+    let given = fields.iter().filter(|(_, f)| !f.optional || world.chance(800));
+    given.map(|(name, field)| (name.to_owned(), value(world, field))).collect()
+}
+
+fn value(world: &World, field: &Field) -> Value {
+    if let Some(some) = field.one_of.as_ref().and_then(|allowed| world.pick(allowed)) {
+        return some.clone();
+    }
+    match field.kind {
+        FieldType::String => json!(format!("text {}", world.below(1000))),
+        FieldType::Number => serde_json::from_str(&format!("{}.10", world.below(1_000_000))).unwrap(),
+        FieldType::Boolean => json!(world.chance(500)),
+        FieldType::Date => json!("2026-02-28"),
+        FieldType::Datetime => {
+            // Past or to come.
+            let at = world.now().millis() - 1_800_000 + i64::try_from(world.below(7_200_000)).unwrap();
+            json!(run::Time::from_millis(at).to_string())
+        }
+        FieldType::List => json!(["one", "two"]),
+        FieldType::Object => json!({ "a": 1 }),
+        FieldType::Person => json!(if world.chance(500) { "Tess@Example.com" } else { "eda@example.com" }),
+    }
+}
+
+async fn decide(world: Arc<World>, org: &'static str, actor: Actor) {
+    for _ in 0..ROUNDS {
+        if world.is_broken() {
+            return;
+        }
+        think(&world).await;
+        let limit = 1 + world.below(5) as usize;
+        let page = read(&world, async |s| s.person_work(org, &actor, None, limit, None).await).await;
+        let Some(page) = page else { continue };
+        let found = if world.chance(500) { page.items.first() } else { world.pick(&page.items) };
+        let Some(found) = found else { continue };
+        if world.chance(200) {
+            think(&world).await;
+        }
+        let snapshot = if world.chance(50) { "0".repeat(64) } else { found.work_item.snapshot.clone() };
+        let decision = *world.pick(&["completed", "approved", "approved", "rejected", "returned", "failed"]).unwrap();
+        let open = &found.work_item.decide.decisions;
+        let decision = match open.iter().any(|d| d == decision) && (decision != "failed" || world.chance(200)) {
+            true => decision.to_owned(),
+            false => open[0].clone(),
+        };
+        resolve(&world, org, &actor, &found.entry.run, &found.entry.step, &found.work_item.id, snapshot, &decision)
+            .await;
+    }
+}
+
+/// Decides a work item.
+#[expect(clippy::too_many_arguments, reason = "a decision names all of these")]
+pub async fn resolve(
+    world: &Arc<World>,
+    org: &'static str,
+    actor: &Actor,
+    run: &str,
+    step: &str,
+    item: &str,
+    snapshot: String,
+    decision: &str,
+) -> Answer {
+    let Some(document) = world.checker().document(org, run) else { return Answer::Nothing };
+    let mut evidence = Vec::new();
+    let note = format!("{decision}, says {}", actor.subject);
+    let decision = match (decision, document.step(step).and_then(|s| s.work())) {
+        ("completed", Some(work)) => {
+            let (submission, cited) = done_work(world, org, actor, work).await;
+            evidence = cited;
+            Decision::Completed(submission)
+        }
+        ("approved", _) => Decision::Approved(None),
+        ("rejected", _) => Decision::Rejected(note),
+        ("returned", _) => Decision::Returned(note),
+        _ => Decision::Failed(note),
+    };
+    let act = Act::Decide { run: run.to_owned(), item: item.to_owned(), snapshot, decision, evidence };
+    insist(world, &call(world, org, actor, act)).await
+}
+
+async fn send(world: Arc<World>, org: &'static str) {
+    let actor = agent("a_sender", false);
+    for _ in 0..ROUNDS {
+        if world.is_broken() {
+            return;
+        }
+        think(&world).await;
+        let Some(run) = some_run(&world, org, &actor).await else { continue };
+        let name = (*world.pick(&["scan", "scan", "comment", "nobody_waits"]).unwrap()).to_owned();
+        let data = Map::from_iter([("n".to_owned(), json!(world.below(100)))]);
+        let send = || call(&world, org, &actor, Act::Send { run: run.clone(), name: name.clone(), data: data.clone() });
+        if world.chance(300) {
+            let (first, second) = (send(), send());
+            futures::join!(insist(&world, &first), insist(&world, &second));
+        } else {
+            insist(&world, &send()).await;
+        }
+    }
+}
+
+/// Old calls are made again: the same, with other arguments, by somebody else, in another organization.
+async fn repeat(world: Arc<World>) {
+    for _ in 0..4 * ROUNDS {
+        if world.is_broken() {
+            return;
+        }
+        think(&world).await;
+        let random = world.below(1 << 30) as usize;
+        let Some(old) = world.checker().earlier(|n| random % n) else { continue };
+        match world.below(6) {
+            0 => differs(&world, Call { actor: agent("a_thief", true), ..old }).await,
+            1 => differs(&world, Call { act: Act::Cancel { run: "r_none".into(), reason: "x".into() }, ..old }).await,
+            2 => {
+                let view = read(&world, async |s| {
+                    let run = match &old.act {
+                        Act::Claim { run, .. } | Act::Send { run, .. } => run.clone(),
+                        _ => "r_none".to_owned(),
+                    };
+                    let other = if old.org == ORGS[0] { ORGS[1] } else { ORGS[0] };
+                    Ok(s.view(other, &run).await.is_ok())
+                });
+                if view.await == Some(true) {
+                    world.violated(format!("a run of {} is seen from another organization", old.org));
+                }
+            }
+            _ => {
+                once(&world, &old).await;
+            }
+        }
+    }
+}
+
+/// A call under the `requestId` of another one must be refused as `conflict`.
+async fn differs(world: &Arc<World>, call: Call) {
+    let request = store::Request::new(call.org, &call.actor, "cancel", &call.id, &Map::new());
+    let command = |_| run::Command::Cancel { reason: "x".to_owned() };
+    let answer = world.server().call(async |s| s.write(&request, "r_none", &[], command).await).await;
+    let refused = match &answer {
+        Some(Err(Error::Refused(r))) => r.code == run::Code::Conflict && r.issues == ["request_id_reused"],
+        Some(Ok(_)) => false,
+        Some(Err(Error::Retry(_))) | None => true,
+        Some(Err(Error::Invariant(_))) => false,
+    };
+    if !refused {
+        world.violated(format!("request {} of {} was used again for another call: {answer:?}", call.id, call.org));
+    }
+}
+
+async fn sweep(world: Arc<World>) {
+    loop {
+        world.sleep(900_000).await;
+        sweep_once(&world).await;
+    }
+}
+
+/// Looks at every shard: ticks what is due, sends what is unsent. Returns how much there was.
+pub async fn sweep_once(world: &Arc<World>) -> usize {
+    let mut met = 0;
+    for shard in 0..store::keys::SHARDS {
+        for alarm in read(world, async |s| s.due(shard).await).await.unwrap_or_default() {
+            met += 1;
+            read(world, async |s| s.tick(&alarm.org, &alarm.run).await).await;
+        }
+        for notices in read(world, async |s| s.unsent(shard).await).await.unwrap_or_default() {
+            met += 1;
+            read(world, async |s| s.sent(&notices).await).await;
+        }
+    }
+    met
+}

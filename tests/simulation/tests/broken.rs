@@ -1,0 +1,143 @@
+//! The checker can fail: on tables that are broken on purpose it must find a broken promise within a few seeds.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use store::memory::MemoryTable;
+use store::table::{Item, Key, Op, Range, Table, TableError, When};
+
+/// Seeds within which a broken table is found out.
+const SEEDS: u64 = 40;
+
+/// A table that does not do to a transaction what it was asked to.
+struct Broken<F> {
+    memory: MemoryTable,
+    how: F,
+    transactions: AtomicU64,
+}
+
+#[async_trait]
+impl<F: Fn(u64, &mut Vec<Op>) + Send + Sync + 'static> Table for Broken<F> {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, TableError> {
+        self.memory.get(keys).await
+    }
+    async fn query(&self, range: &Range) -> Result<Vec<Item>, TableError> {
+        self.memory.query(range).await
+    }
+    async fn transact(&self, ops: &[Op]) -> Result<(), TableError> {
+        let mut ops = ops.to_vec();
+        (self.how)(self.transactions.fetch_add(1, Ordering::Relaxed), &mut ops);
+        self.memory.transact(&ops).await
+    }
+}
+
+/// What the checker finds on such tables, seed after seed until it finds something.
+fn found(how: impl Fn(u64, &mut Vec<Op>) + Clone + Send + Sync + 'static) -> String {
+    for seed in 0..SEEDS {
+        let how = how.clone();
+        let table = |memory| -> Arc<dyn Table> { Arc::new(Broken { memory, how, transactions: AtomicU64::new(0) }) };
+        if let Err(violation) = simulation::simulate_on(seed, false, table) {
+            return violation.what;
+        }
+    }
+    panic!("{SEEDS} seeds found nothing wrong with a broken table");
+}
+
+fn partition(op: &Op) -> &str {
+    match op {
+        Op::Put { item, .. } => &item.key.partition,
+        Op::Delete { key, .. } | Op::Check { key, .. } => &key.partition,
+    }
+}
+
+fn when(op: &mut Op) -> &mut When {
+    match op {
+        Op::Put { when, .. } | Op::Delete { when, .. } | Op::Check { when, .. } => when,
+    }
+}
+
+#[test]
+fn a_table_that_overwrites_the_journal() {
+    let what = found(|_, ops| {
+        for op in ops.iter_mut().filter(|op| partition(op).starts_with("run/")) {
+            if *when(op) == When::Absent {
+                *when(op) = When::Always;
+            }
+        }
+    });
+    assert!(!what.is_empty());
+}
+
+#[test]
+fn a_table_that_does_not_hold_request_ids_unique() {
+    let what = found(|_, ops| {
+        for op in ops.iter_mut().filter(|op| partition(op).starts_with("request/")) {
+            *when(op) = When::Always;
+        }
+    });
+    assert!(what.contains("request") || what.contains("journal"), "{what}");
+}
+
+#[test]
+fn a_table_that_ignores_tags() {
+    found(|_, ops| {
+        for op in ops {
+            if matches!(when(op), When::Tag(_)) {
+                *when(op) = When::Always;
+            }
+        }
+    });
+}
+
+#[test]
+fn a_table_that_ignores_checks() {
+    found(|_, ops| ops.retain(|op| !matches!(op, Op::Check { .. })));
+}
+
+#[test]
+fn a_table_that_loses_a_list_entry_now_and_then() {
+    for list in ["ready/", "inbox/", "leased/", "runs/", "timer/"] {
+        let what = found(move |n, ops| {
+            if n % 5 == 4 {
+                ops.retain(|op| !(partition(op).starts_with(list) && matches!(op, Op::Put { .. })));
+            }
+        });
+        assert!(what.contains("lists") || what.contains("get_work") || what.contains("list_runs"), "{list}: {what}");
+    }
+}
+
+#[test]
+fn a_table_that_keeps_a_list_entry_now_and_then() {
+    for list in ["ready/", "inbox/", "leased/", "runs/", "timer/"] {
+        let what = found(move |n, ops| {
+            if n % 5 == 4 {
+                ops.retain(|op| !(partition(op).starts_with(list) && matches!(op, Op::Delete { .. })));
+            }
+        });
+        assert!(what.contains("lists"), "{list}: {what}");
+    }
+}
+
+#[test]
+fn a_table_that_loses_request_records() {
+    let what = found(|n, ops| {
+        if n % 7 == 6 {
+            ops.retain(|op| !partition(op).starts_with("request/"));
+        }
+    });
+    assert!(what.contains("request"), "{what}");
+}
+
+#[test]
+fn a_table_that_loses_notices() {
+    let what = found(|_, ops| ops.retain(|op| !partition(op).starts_with("outbox/")));
+    assert!(what.contains("notices"), "{what}");
+}
+
+#[test]
+fn a_table_that_loses_attempts() {
+    found(|_, ops| {
+        ops.retain(|op| !matches!(op, Op::Put { item, .. } if item.key.sort.starts_with("a/")));
+    });
+}

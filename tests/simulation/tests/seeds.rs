@@ -1,0 +1,47 @@
+//! A few hundred seeds on a sound table: nothing promised is broken. `SIMULATION_SEEDS` sets how many, and
+//! `SIMULATION_FIRST_SEED` where to begin.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+fn setting(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")),
+        Err(_) => default,
+    }
+}
+
+#[test]
+fn no_seed_breaks_a_promise() {
+    let (first, seeds) = (setting("SIMULATION_FIRST_SEED", 0), setting("SIMULATION_SEEDS", 200));
+    let next = AtomicU64::new(first);
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
+    let transactions = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= first + seeds {
+                        return;
+                    }
+                    match simulation::simulate(seed, false) {
+                        Ok(summary) => transactions.fetch_add(summary.transactions, Ordering::Relaxed),
+                        Err(violation) => panic!("{violation}"),
+                    };
+                }
+            });
+        }
+    });
+    // A simulation in which nothing happens breaks nothing either.
+    assert!(transactions.into_inner() > 30 * seeds);
+}
+
+#[test]
+fn a_seed_is_the_same_history_again() {
+    let once = simulation::simulate(7, false).unwrap();
+    let again = simulation::simulate(7, false).unwrap();
+    assert_eq!(
+        (once.transactions, once.calls, once.faults, once.runs),
+        (again.transactions, again.calls, again.faults, again.runs)
+    );
+}
