@@ -1,4 +1,7 @@
-//! The command `procession`: one verb a file in `verbs`, and the server that `dev`, `demo` and `bench` start.
+//! The command `procession`: one verb a file in `verbs`, and what several of them share beside it.
 
+pub mod bench;
+pub mod client;
+pub mod paint;
 pub mod server;
 pub mod verbs;

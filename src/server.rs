@@ -13,6 +13,7 @@ use local::{Local, LocalOptions};
 use mcp::{App, EndpointConfig, ProcessTools};
 use serde::{Deserialize, Serialize};
 use store::counting::Counting;
+use store::table::Table;
 use store::{Parts, RandomIds, Seal, SealKey, Settings, Store};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -41,6 +42,19 @@ pub struct Options {
     pub org: String,
 }
 
+impl Default for Options {
+    /// On a free port of this machine, in the usual folder, by the usual clock.
+    fn default() -> Options {
+        Options {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            data: PathBuf::from(DATA),
+            lease_seconds: run::Limits::default().lease_seconds,
+            speed: 1,
+            org: ORG.to_owned(),
+        }
+    }
+}
+
 /// What a data folder says of its server, so that other verbs find it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Known {
@@ -67,6 +81,8 @@ pub struct Running {
     pub data: PathBuf,
     /// The store behind the endpoint.
     pub store: Arc<Store>,
+    /// The table behind the store, which counts what it is asked.
+    pub table: Arc<Counting<dyn Table>>,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -101,8 +117,9 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let seal = Seal::new(vec![SealKey { id: "local".to_owned(), secret: local.key("claims")?.into_bytes() }])
         .ok_or_else(|| anyhow!("no key to seal claim tokens with"))?;
     let limits = run::Limits { lease_seconds, ..run::Limits::default() };
+    let table = Arc::new(Counting::new(local.table()));
     let store = Arc::new(Store::new(Parts {
-        table: Arc::new(Counting::new(local.table())),
+        table: Arc::clone(&table) as Arc<dyn Table>,
         files: local.files(),
         clock: Arc::new(clock),
         ids: Arc::new(RandomIds),
@@ -133,5 +150,5 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         }
     });
     let ticking = tokio::spawn(timers::run(Arc::clone(&store), wake, speed));
-    Ok(Running { mcp, issuer, data, store, tasks: vec![serving, ticking] })
+    Ok(Running { mcp, issuer, data, store, table, tasks: vec![serving, ticking] })
 }

@@ -64,7 +64,7 @@ impl Dev {
 }
 
 /// Returns when the process is interrupted or told to terminate.
-async fn interrupted() -> std::io::Result<()> {
+pub(super) async fn interrupted() -> std::io::Result<()> {
     #[cfg(unix)]
     {
         let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;

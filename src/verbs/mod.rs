@@ -1,9 +1,11 @@
 //! The verbs of the command, one a file. Each one's doc comment is its help.
 
+pub mod bench;
 pub mod check;
 pub mod dev;
 pub mod hash;
 pub mod map;
+pub mod publish;
 pub mod token;
 
 use std::process::ExitCode;
@@ -32,6 +34,10 @@ pub enum Verb {
     Hash(hash::Hash),
     /// Draw a PROCESS.md as a Mermaid text or an SVG picture.
     Map(map::Map),
+    /// Publish PROCESS.md files on a server.
+    Publish(publish::Publish),
+    /// Measure the embedded server on this machine.
+    Bench(bench::Bench),
 }
 
 /// Runs a verb. What went wrong is printed to standard error, with what to do about it.
@@ -42,6 +48,8 @@ pub async fn run(cli: Cli) -> ExitCode {
         Verb::Check(verb) => verb.run(),
         Verb::Hash(verb) => verb.run(),
         Verb::Map(verb) => verb.run(),
+        Verb::Publish(verb) => verb.run().await,
+        Verb::Bench(verb) => verb.run().await,
     };
     match done {
         Ok(code) => code,
@@ -49,6 +57,14 @@ pub async fn run(cli: Cli) -> ExitCode {
             eprintln!("procession: {error:#}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Runs the future unless the process is interrupted; then it is dropped, with everything that it would have left behind.
+pub(crate) async fn interruptible<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    tokio::select! {
+        done = future => done,
+        _ = dev::interrupted() => Err(anyhow::anyhow!("interrupted")),
     }
 }
 
