@@ -1,6 +1,6 @@
 //! The document model: what a valid `PROCESS.md` says, in the words of the specification (core §2).
 //!
-//! A [`Document`] only ever comes out of [`crate::read`], so whoever holds one may rely on every rule of §2: ids are
+//! A [`Document`] only ever comes out of [`crate::read()`], so whoever holds one may rely on every rule of §2: ids are
 //! unique, every edge names a step, every step is reachable, defaults are filled in (a missing `next` already names the
 //! following step), and every data path names a declared field of the right type.
 

@@ -1,4 +1,4 @@
-//! Bytes to a [`Document`] and every problem (core §2).
+//! Bytes to a [`Document`](crate::Document) and every problem (core §2).
 //!
 //! The file is split into frontmatter and body, the frontmatter is loaded as YAML, each value is checked where it
 //! stands, and then the steps are checked as a graph. A problem never hides another of a later stage unless the later
@@ -23,7 +23,7 @@ pub fn read(bytes: &[u8]) -> Reading {
     read_file(bytes, None)
 }
 
-/// Reads a `PROCESS.md` that travels as a folder: as [`read`], and the folder must have the process's name (core §2.1).
+/// Reads a `PROCESS.md` that travels as a folder: as [`read()`], and the folder must have the process's name (core §2.1).
 pub fn read_in_folder(bytes: &[u8], folder_name: &str) -> Reading {
     read_file(bytes, Some(folder_name))
 }
