@@ -1,6 +1,8 @@
 //! An independent, simple model of order (core §6.1): from the words of the file alone, which step may follow which
 //! event. It knows one thing more than a reader of the specification: in core one step is open at a time.
 
+use std::collections::BTreeSet;
+
 use process::Document;
 use run::{Decided, Event, Record};
 use serde_json::{Map, Value};
@@ -11,8 +13,10 @@ pub struct Order {
     open: Option<String>,
     /// The step that must become ready next, because of the event before.
     caused: Option<String>,
-    /// A rejection was the event before.
-    rejected: bool,
+    /// The steps that have a current completion, in the order in which they completed.
+    current: Vec<String>,
+    /// After a rejection: the steps whose completions must move to history by the next event.
+    must_move: BTreeSet<String>,
     /// A finish was reached or a step failed: only the end can follow.
     over: bool,
     ended: bool,
@@ -32,7 +36,10 @@ impl Order {
     pub fn follow(&mut self, document: &Document, event: &Event) {
         assert!(!self.ended, "{event:?} after the end");
         let file = File { steps: document.frontmatter["steps"].as_array().unwrap() };
-        let rejected = std::mem::take(&mut self.rejected);
+        let must_move = std::mem::take(&mut self.must_move);
+        if !must_move.is_empty() {
+            assert!(matches!(event, Event::Rewound { .. }), "{must_move:?} must move first");
+        }
         match event {
             Event::Started { .. } => self.caused = Some(file.id(0)),
             Event::Ready { step, .. } => self.enter(&file, step, &["agent"]),
@@ -54,9 +61,13 @@ impl Order {
                 assert_eq!(record.decision, Some(Decided::Rejected));
                 self.caused = file.text(step, "on_reject");
                 assert!(self.caused.is_some());
-                self.rejected = true;
+                self.must_move = self.after_return(&file, step);
             }
-            Event::Rewound { steps } => assert!(rejected && !steps.is_empty(), "only a rejection rewinds"),
+            Event::Rewound { steps } => {
+                assert!(!steps.is_empty());
+                assert_eq!(steps.iter().cloned().collect::<BTreeSet<_>>(), must_move, "what moves to history");
+                self.current.retain(|s| !steps.contains(s));
+            }
             Event::Failed { step, record } => {
                 match record.by.as_str() {
                     run::SERVER => {
@@ -65,6 +76,7 @@ impl Order {
                     }
                     _ => self.leave(step),
                 }
+                self.current.retain(|s| s != step);
                 self.over = true;
             }
             Event::Ended { .. } => {
@@ -100,6 +112,19 @@ impl Order {
 
     fn leave(&mut self, step: &str) {
         assert_eq!(self.open.take().as_deref(), Some(step), "completed without being open");
+        self.current.retain(|s| s != step);
+        self.current.push(step.to_owned());
+    }
+
+    /// Whose completions a rejection moves (core §3.1): all after the returned-to step's own, or, when that has none,
+    /// all that lie forward of it. Never the rejection itself.
+    fn after_return(&self, file: &File<'_>, rejecting: &str) -> BTreeSet<String> {
+        let target = self.caused.as_deref().unwrap();
+        let later: Vec<&String> = match self.current.iter().position(|s| s == target) {
+            Some(place) => self.current[place..].iter().collect(),
+            None => self.current.iter().filter(|s| file.leads(target, s)).collect(),
+        };
+        later.into_iter().filter(|s| *s != rejecting && *s != target).cloned().collect()
     }
 }
 
@@ -127,6 +152,28 @@ impl File<'_> {
 
     fn text(&self, id: &str, key: &str) -> Option<String> {
         self.step(id).1.get(key).and_then(Value::as_str).map(str::to_owned)
+    }
+
+    /// Whether some way over `next` and `on_timeout` leads from one step to the other.
+    fn leads(&self, from: &str, to: &str) -> bool {
+        let mut open = vec![from.to_owned()];
+        // There are no cycles, so this ends.
+        while let Some(id) = open.pop() {
+            let (n, step) = self.step(&id);
+            let target = |v: &Value| v.as_str().or_else(|| v["to"].as_str()).unwrap().to_owned();
+            let mut ahead: Vec<String> = match step.get("next") {
+                Some(Value::Array(routes)) => routes.iter().map(target).collect(),
+                Some(one) => vec![target(one)],
+                None if self.kind(&id) == "finish" => vec![],
+                None => vec![self.id(n + 1)],
+            };
+            ahead.extend(self.text(&id, "on_timeout"));
+            if ahead.iter().any(|a| a == to) {
+                return true;
+            }
+            open.append(&mut ahead);
+        }
+        false
     }
 
     /// Where a completion leads; `None` when it ends the run.
