@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod client;
+pub mod demo;
 pub mod paint;
 pub mod server;
 pub mod verbs;

@@ -86,6 +86,17 @@ pub struct Running {
     tasks: Vec<JoinHandle<()>>,
 }
 
+impl Running {
+    /// Ends the server, and returns when its folder is free.
+    pub async fn stop(mut self) {
+        for task in std::mem::take(&mut self.tasks) {
+            task.abort();
+            // Aborted, which is no fault.
+            let _ = task.await;
+        }
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);

@@ -9,8 +9,14 @@ use super::read_file;
 
 /// Checks files without a server and prints every problem as `file:line:column: message`.
 ///
-/// Exits 1 when any file has an error; warnings alone exit 0.
+/// Every problem of every file is told at once; a warning is well-formed but may not be meant.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  procession check examples/supplier-onboarding          a folder must have the name of its process
+  procession check PROCESS.md examples/*/
+
+Exit codes: 0 every file can be run (warnings aside); 1 some cannot; 2 a wrong command line.")]
 pub struct Check {
     /// PROCESS.md files, or folders that hold one.
     #[arg(required = true)]
@@ -53,7 +59,8 @@ impl Check {
         if errors == 0 {
             return Ok(ExitCode::SUCCESS);
         }
-        println!("{errors} problems, {good} of {} files can be run", self.paths.len());
+        let problems = if errors == 1 { "problem" } else { "problems" };
+        println!("{errors} {problems}, {good} of {} files can be run", self.paths.len());
         Ok(ExitCode::FAILURE)
     }
 }

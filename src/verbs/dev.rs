@@ -12,11 +12,19 @@ use crate::server::{self, Options};
 ///
 /// Requests are logged to standard error as JSON lines.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  procession dev                                     http://127.0.0.1:8484/mcp, everything in .procession
+  procession dev --data /srv/processes --listen 127.0.0.1:9000
+  procession dev --speed 1440                        a day takes a minute
+  procession dev --listen 127.0.0.1:0 --json         a free port, told as one JSON line
+
+Exit codes: 0 interrupted or told to terminate; 1 it cannot start, and why; 2 a wrong command line.")]
 pub struct Dev {
     /// Where to listen. Keep it on loopback: the development issuer trusts whoever can read the data folder.
     #[arg(long, default_value = "127.0.0.1:8484")]
     listen: SocketAddr,
-    /// Where everything is kept; made when it is missing.
+    /// Where everything is kept; made when it is missing. One server at a time.
     #[arg(long, default_value = server::DATA)]
     data: PathBuf,
     /// How long a claim lasts, in seconds of the server's clock.

@@ -9,6 +9,12 @@ use super::read_document;
 
 /// Draws a PROCESS.md: its steps, the routes with their `when`, and the ways back after a rejection.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  procession map examples/parcel-return                      Mermaid, to paste into a document
+  procession map examples/parcel-return --format svg > parcel-return.svg
+
+Exit codes: 0 drawn; 1 the file cannot be run, and why; 2 a wrong command line.")]
 pub struct Map {
     /// A PROCESS.md, or the folder that holds it.
     path: PathBuf,

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod check;
+pub mod demo;
 pub mod dev;
 pub mod hash;
 pub mod map;
@@ -14,7 +15,19 @@ use clap::{Parser, Subcommand};
 
 /// A process server without servers: runs PROCESS.md processes for agents and people over MCP.
 #[derive(Debug, Parser)]
-#[command(name = "procession", version, propagate_version = true, arg_required_else_help = true)]
+#[command(
+    name = "procession",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    after_help = "\
+To begin with:
+  procession demo                                    watch one run from start to end
+  procession dev                                     serve on this machine
+  procession publish examples/supplier-onboarding --bind finance=g_finance --token \"$TOKEN\"
+
+Every verb has its own --help with examples. Exit codes: 0 done; 1 not done, and why; 2 a wrong command line."
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -24,6 +37,8 @@ pub struct Cli {
 /// What the command can do.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
+    /// Play one run from start to end, to be watched.
+    Demo(demo::Demo),
     /// Serve processes on this machine until interrupted.
     Dev(dev::Dev),
     /// Print a bearer token of a data folder's development issuer.
@@ -43,6 +58,7 @@ pub enum Verb {
 /// Runs a verb. What went wrong is printed to standard error, with what to do about it.
 pub async fn run(cli: Cli) -> ExitCode {
     let done = match cli.verb {
+        Verb::Demo(verb) => verb.run().await,
         Verb::Dev(verb) => verb.run().await,
         Verb::Token(verb) => verb.run(),
         Verb::Check(verb) => verb.run(),
@@ -92,4 +108,75 @@ pub(crate) fn read_document(path: &std::path::Path) -> anyhow::Result<process::D
     };
     let problems: Vec<String> = reading.problems.iter().map(|p| format!("{}:{p}", file.display())).collect();
     reading.document.ok_or_else(|| anyhow::anyhow!("this file cannot be run:\n{}", problems.join("\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    fn parsed(line: &str) -> Result<Verb, String> {
+        let words = std::iter::once("procession").chain(line.split_whitespace());
+        Cli::try_parse_from(words).map(|cli| cli.verb).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_help_teaches_with_examples_and_exit_codes() {
+        for verb in Cli::command().get_subcommands_mut() {
+            let help = verb.render_long_help().to_string();
+            for part in ["Example", "Exit codes: 0", "procession "] {
+                assert!(help.contains(part), "{} has no {part:?}:\n{help}", verb.get_name());
+            }
+        }
+    }
+
+    #[test]
+    fn command_lines_are_read() {
+        for line in [
+            "demo",
+            "demo --keep",
+            "dev",
+            "dev --listen 127.0.0.1:0 --data d --lease-seconds 60 --speed 10 --org o --json",
+            "token --kind agent --subject a",
+            "token --data d --kind person --subject a@b.example --org o --group g --group h --operator --ttl 30m",
+            "check a b",
+            "hash a",
+            "map a --format svg",
+            "publish a b --url http://127.0.0.1:1/mcp --token t --bind r=g --bind s=h",
+            "bench",
+            "bench --users 1,2 --units 10 --json",
+        ] {
+            assert!(parsed(line).is_ok(), "{line}: {:?}", parsed(line).err());
+        }
+    }
+
+    #[test]
+    fn a_wrong_command_line_says_what_is_wrong() {
+        for (line, words) in [
+            ("", "Usage"),
+            ("serve", "unrecognized subcommand 'serve'"),
+            ("dev --listen here", "--listen"),
+            ("dev --lease-seconds 0", "1..=604800"),
+            ("dev --speed 0", "1..=1000000"),
+            ("token --kind robot --subject a", "possible values: agent, person"),
+            ("token --kind agent", "--subject"),
+            ("token --kind agent --subject a --ttl 1w", "such as 1h"),
+            ("check", "<PATHS>"),
+            ("map a --format png", "possible values: mermaid, svg"),
+            ("publish a --token t --bind finance", "ROLE=GROUP"),
+            ("publish --token t", "<PATHS>"),
+            ("bench --users 0", "from 1 to 1024"),
+            ("bench --users 1,x", "such as 1,16,64"),
+            ("bench --seconds 0", "1..=600"),
+            ("bench --units 1 --seconds 1", "cannot be used with"),
+        ] {
+            let error = parsed(line).expect_err(line);
+            assert!(error.contains(words), "{line}: {error}");
+        }
+    }
 }

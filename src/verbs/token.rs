@@ -12,6 +12,13 @@ use crate::server::Known;
 
 /// Prints a bearer token that the server on this data folder accepts. Anyone who can read the folder can make one.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  procession token --kind agent --subject screener
+  procession token --kind person --subject frida@example.com --group g_finance --ttl 8h
+  procession token --kind agent --subject pipeline --operator        may import, publish and cancel, never decide
+
+Exit codes: 0 printed; 1 the folder is no server's, or the request is not right; 2 a wrong command line.")]
 pub struct Token {
     /// The server's data folder.
     #[arg(long, default_value = crate::server::DATA)]
