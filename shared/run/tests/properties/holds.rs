@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use process::{EvidenceKind, Next, value::check_fields};
+use process::{EvidenceKind, Kind, Next, value::check_fields};
 use run::{
     Actor, ActorKind, Change, Code, Command, Decided, Decision, Entry, Event, Evidence, Record, Refusal, RunData,
     RunState, Status, assigned_to, data_bytes, fold, snapshot,
@@ -187,6 +187,7 @@ pub fn at_rest(play: &Play) {
 
     let mut issued: Vec<String> = Vec::new();
     let mut completions: BTreeMap<&str, usize> = BTreeMap::new();
+    let (mut received, mut held) = (0, Vec::new());
     let mut last = run.meta.started_at;
     for entry in &play.entries {
         assert!(entry.at >= last);
@@ -201,11 +202,28 @@ pub fn at_rest(play: &Play) {
                 Event::Completed { step, .. } | Event::Rejected { step, .. } | Event::Failed { step, .. } => {
                     *completions.entry(step).or_default() += 1;
                 }
+                Event::Held { held: event } => {
+                    received += 1;
+                    assert_eq!(event.number, received, "events are numbered as they come");
+                    held.push((event.number, &event.name));
+                }
+                Event::Consumed { number, step } => {
+                    let Kind::WaitFor { event: name, .. } = &play.world.document.step(step).unwrap().kind else {
+                        panic!("`{step}` waits for no event")
+                    };
+                    match held.iter().position(|(_, held)| *held == name) {
+                        Some(oldest) => assert_eq!(held.remove(oldest).0, *number, "the oldest first"),
+                        None => {
+                            received += 1;
+                            assert_eq!(*number, received);
+                        }
+                    }
+                }
                 _ => {}
             }
         }
     }
-    assert_eq!(run.updated_at, last);
+    assert_eq!((run.updated_at, run.events_received), (last, received));
     data_shape(play, &view, &completions);
 }
 
