@@ -118,6 +118,8 @@ fn claiming_does_not_touch_the_due_time() {
         play.shown("a"),
         json!({ "id": "a", "kind": "agent", "state": "claimed", "due": at(60), "overdue": false })
     );
+    play.clock(60);
+    assert_eq!(play.shown("a")["overdue"], true, "from the due time itself on");
     play.clock(61);
     assert_eq!(play.shown("a")["overdue"], true, "shown when it has passed, whoever noted it");
     let token = play.renew(&token2, None).unwrap();
