@@ -11,6 +11,10 @@ use serde_json::{Map, Value};
 /// Most faults that are told of one call.
 pub const ISSUES_MAX: usize = 100;
 
+/// Deepest that arguments may be nested, in levels. What is stored and shown is nested some levels deeper than what was
+/// sent, and everything that reads JSON bounds its depth, at 128 levels or even less: what is accepted must stay readable.
+pub const DEPTH_LEVELS: usize = 64;
+
 /// Longest piece of a client's own text that is told back, in characters.
 const NAME_CHARS: usize = 100;
 
@@ -51,7 +55,13 @@ impl Validator {
         }
         let mut issues = Vec::new();
         for error in self.compiled.iter_errors(arguments) {
-            self.explain(&error, &mut issues);
+            // What the validator says of a schema without properties, without a name of what is too much.
+            if matches!(error.kind(), ValidationErrorKind::FalseSchema) && self.order.is_empty() {
+                let names = arguments.as_object().into_iter().flat_map(Map::keys);
+                issues.extend(names.map(|name| self.surplus(shortened(name))));
+            } else {
+                self.explain(&error, &mut issues);
+            }
         }
         issues.sort_by_key(|issue| self.rank(&issue.path));
         let mut texts: Vec<String> = Vec::new();
@@ -75,9 +85,23 @@ impl Validator {
     /// As for [`Validator::check`]; also when the type cannot hold a value that the schema lets pass, such as `1.0` for an
     /// integer.
     pub fn read<T: DeserializeOwned>(&self, arguments: Map<String, Value>) -> Result<T, Vec<String>> {
+        let mut issues: Vec<String> = arguments
+            .iter()
+            .filter(|(_, value)| deeper(value, DEPTH_LEVELS - 1))
+            .map(|(name, _)| format!("{}: nested deeper than {DEPTH_LEVELS} levels", shortened(name)))
+            .collect();
         let arguments = Value::Object(arguments);
-        self.check(&arguments)?;
-        serde_json::from_value(arguments).map_err(|error| vec![format!("arguments: {error}")])
+        if let Err(more) = self.check(&arguments) {
+            issues.extend(more);
+        }
+        if !issues.is_empty() {
+            return Err(issues);
+        }
+        run::typed(arguments).map_err(|error| vec![format!("arguments: {error}")])
+    }
+
+    fn surplus(&self, path: String) -> Issue {
+        Issue { path, fault: format!("not an argument of {}", self.tool) }
     }
 
     /// Where an argument stands in the schema; what the schema does not know comes last.
@@ -169,6 +193,16 @@ impl Validator {
     fn beside(&self, error: &ValidationError<'_>, keyword: &str) -> Option<String> {
         let pointer = error.schema_path().as_str().rsplit_once('/')?.0.to_owned();
         Some(plain(self.schema.pointer(&pointer)?.get(keyword)?))
+    }
+}
+
+/// Whether a value has more levels of lists and objects than this. Looks no deeper than that.
+fn deeper(value: &Value, levels: usize) -> bool {
+    let Some(within) = levels.checked_sub(1) else { return value.is_array() || value.is_object() };
+    match value {
+        Value::Array(list) => list.iter().any(|item| deeper(item, within)),
+        Value::Object(map) => map.values().any(|item| deeper(item, within)),
+        _ => false,
     }
 }
 
@@ -328,6 +362,28 @@ mod tests {
         ] {
             assert_eq!(issues(arguments.clone()), [expected], "{arguments}");
         }
+    }
+
+    #[test]
+    fn a_tool_without_arguments_names_what_is_too_much() {
+        #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        struct Nothing {}
+        let validator = Validator::new("describe", Value::Object(crate::schemas::arguments::<Nothing>())).expect("valid");
+        let issues = validator.check(&json!({ "a": 1, "b": 2 })).expect_err("too much");
+        assert_eq!(issues, ["a: not an argument of describe", "b: not an argument of describe"]);
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let nested = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!({ "a": inner }));
+        let read = |levels| {
+            let Value::Object(arguments) = json!({ "requestId": "r", "output": nested(levels) }) else { unreachable!() };
+            validator().read::<Arguments>(arguments)
+        };
+        assert!(read(DEPTH_LEVELS - 1).is_ok());
+        assert_eq!(read(DEPTH_LEVELS).expect_err("too deep"), ["output: nested deeper than 64 levels"]);
+        assert!(read(120).is_err());
     }
 
     #[test]

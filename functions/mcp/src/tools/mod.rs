@@ -147,9 +147,12 @@ impl Tools for ProcessTools {
         let Some(entry) = self.by_name.get(name) else {
             return Err(ToolError::new(Code::NotFound, format!("There is no tool `{name}`."))).into();
         };
-        let run = arguments.get("runId").and_then(Value::as_str).map(str::to_owned);
+        let text = |name: &str| arguments.get(name).and_then(Value::as_str);
+        let claimed = || text("token").and_then(|token| self.store.claimed(&caller.org, token).ok());
+        // The line of the log names the run, however the call names it.
+        let run = text("runId").map(str::to_owned).or_else(|| claimed().map(|claim| claim.run));
         let (outcome, meter) = counting::metered(entry.call(&self.store, caller, arguments)).await;
-        // What a token or a start named is known from the answer.
+        // What a start made is known from the answer.
         let shown = |data: &Value| data.get("run").and_then(|r| r.get("id")).and_then(Value::as_str).map(str::to_owned);
         let run = run.or_else(|| outcome.as_ref().ok().and_then(shown));
         ToolAnswer { outcome, meter: Meter { run, storage_calls: meter.calls } }
