@@ -74,7 +74,7 @@ impl Client {
         let body = json!({
             "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": arguments },
         });
-        let http = self.try_post(&self.server.mcp(), &[], body.to_string().into_bytes()).ok()?;
+        let http = self.try_post(&self.server.try_mcp()?, &[], body.to_string().into_bytes()).ok()?;
         assert_eq!(http.status, 200, "{tool} {arguments}: {}", http.text());
         let message = http.json();
         let result = &message["result"];

@@ -99,14 +99,19 @@ impl Org {
     /// Imports and publishes a process whose roles all are the group `staff`. Gives what the publication returned.
     #[track_caller]
     pub fn publish(&self, source: &str) -> Value {
-        let imported = self.operator.ok("import_process", json!({ "source": source }));
+        // Every scenario publishes something, so this is not repeated like other writes.
+        let once = |tool: &str, mut arguments: Value| {
+            arguments["requestId"] = json!(super::fresh());
+            self.operator.exact(tool, arguments).unwrap_or_else(|e| panic!("{tool} was refused: {e:?}"))
+        };
+        let imported = once("import_process", json!({ "source": source }));
         let roles: Map<String, Value> = imported["roles"]
             .as_array()
             .unwrap()
             .iter()
             .map(|role| (role.as_str().unwrap().to_owned(), json!(GROUP)))
             .collect();
-        self.operator.ok("publish_process", json!({ "name": imported["name"], "roles": roles }))
+        once("publish_process", json!({ "name": imported["name"], "roles": roles }))
     }
 
     /// Publishes a process of this name, with the rest of its frontmatter, and starts it as an agent with these inputs.

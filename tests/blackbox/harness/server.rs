@@ -163,14 +163,17 @@ impl Server {
         *running.lock().unwrap() = Some(Running { mcp, guard, alive });
     }
 
+    /// The endpoint's address, while the server runs.
+    pub fn try_mcp(&self) -> Option<String> {
+        match &self.place {
+            Place::Own { running, .. } => running.lock().unwrap().as_ref().map(|r| r.mcp.clone()),
+            Place::Remote { mcp, .. } => Some(mcp.clone()),
+        }
+    }
+
     /// The endpoint's address.
     pub fn mcp(&self) -> String {
-        match &self.place {
-            Place::Own { running, .. } => {
-                running.lock().unwrap().as_ref().map(|r| r.mcp.clone()).expect("the server runs")
-            }
-            Place::Remote { mcp, .. } => mcp.clone(),
-        }
+        self.try_mcp().expect("the server runs")
     }
 
     /// The address without the endpoint's path.

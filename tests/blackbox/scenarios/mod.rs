@@ -1,14 +1,25 @@
 //! The scenarios, one file each, named for what they show.
 
+mod arguments;
+mod authorization;
+mod catalogue;
 mod claims;
 mod endings;
+mod endpoint;
 mod escalations;
 mod events;
 mod evidence;
+mod examples;
+mod lists;
 mod not_accepted;
+mod numbers;
 mod people;
+mod races;
 mod replays;
+mod restarts;
 mod rework;
+mod starts;
+mod test_mode;
 mod waits;
 
 use crate::harness::Scenario;
@@ -16,15 +27,26 @@ use crate::harness::Scenario;
 /// Every scenario, in the order of the files.
 pub fn all() -> Vec<Scenario> {
     let files = [
+        arguments::scenarios,
+        authorization::scenarios,
+        catalogue::scenarios,
         claims::scenarios,
         endings::scenarios,
+        endpoint::scenarios,
         escalations::scenarios,
         events::scenarios,
         evidence::scenarios,
+        examples::scenarios,
+        lists::scenarios,
         not_accepted::scenarios,
+        numbers::scenarios,
         people::scenarios,
+        races::scenarios,
         replays::scenarios,
+        restarts::scenarios,
         rework::scenarios,
+        starts::scenarios,
+        test_mode::scenarios,
         waits::scenarios,
     ];
     files.into_iter().flat_map(|list| list()).collect()

@@ -1,0 +1,146 @@
+//! Who may call what (core §4, §6.4): every tool, as every kind of caller. A tool that is listed and has no row fails.
+
+use std::collections::BTreeSet;
+
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use serde_json::{Value, json};
+
+use crate::harness::{Client, Org, Server, anonymous, file, fresh, scenarios};
+
+scenarios! {
+    own: [every_tool_as_every_caller],
+}
+
+/// Who calls, in the order of the columns.
+const CALLERS: [&str; 8] = ["agent", "member", "outsider", "other client", "operator", "machine", "foreign", "nobody"];
+
+/// What each of them is told. `ok`, or the code of the refusal.
+///
+/// member: a person of the group that the work is assigned to. other client: the same person, whose token was given to a
+/// client through which people do not act. machine: an agent with the operator right, in the same group. foreign: such a
+/// machine of another organization.
+const TABLE: [(&str, [&str; 8]); 17] = [
+    ("describe", ["ok", "ok", "ok", "ok", "ok", "ok", "ok", "401"]),
+    ("list_processes", ["ok", "ok", "ok", "ok", "ok", "ok", "ok", "401"]),
+    ("start_run", ["ok", "ok", "ok", "ok", "ok", "ok", "not_found", "401"]),
+    ("get_run", ["ok", "ok", "ok", "ok", "ok", "ok", "not_found", "401"]),
+    ("get_work", ["ok", "ok", "ok", "ok", "ok", "ok", "ok", "401"]),
+    ("claim", ["ok", "forbidden", "forbidden", "forbidden", "forbidden", "ok", "not_found", "401"]),
+    ("renew", ["ok", "forbidden", "forbidden", "forbidden", "forbidden", "ok", "invalid", "401"]),
+    ("upload", ["ok", "ok", "ok", "ok", "ok", "ok", "ok", "401"]),
+    ("submit", ["ok", "forbidden", "forbidden", "forbidden", "forbidden", "ok", "invalid", "401"]),
+    ("escalate", ["ok", "forbidden", "forbidden", "forbidden", "forbidden", "ok", "invalid", "401"]),
+    ("decide", ["forbidden", "ok", "forbidden", "forbidden", "forbidden", "forbidden", "not_found", "401"]),
+    ("cancel", ["forbidden", "forbidden", "forbidden", "forbidden", "ok", "ok", "not_found", "401"]),
+    ("send_event", ["ok", "forbidden", "forbidden", "forbidden", "ok", "ok", "not_found", "401"]),
+    ("list_runs", ["ok", "ok", "ok", "ok", "ok", "ok", "ok", "401"]),
+    ("import_process", ["forbidden", "forbidden", "forbidden", "forbidden", "ok", "ok", "ok", "401"]),
+    ("publish_process", ["forbidden", "forbidden", "forbidden", "forbidden", "ok", "ok", "not_found", "401"]),
+    ("get_process", ["forbidden", "forbidden", "forbidden", "forbidden", "ok", "ok", "not_found", "401"]),
+];
+
+const STEPS: &str = "
+steps:
+  - { id: work, agent: Work., next: look }
+  - { id: look, task: Look., person: clerk }
+  - { id: end, finish: over }
+";
+
+/// A token of the same issuer for the same person, given to another client. The issuer's key lies in the data folder.
+fn of_another_client(org: &Org, person: &Client) -> Client {
+    use base64::Engine;
+    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    let token = person.token();
+    let payload = URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap();
+    let mut claims: Value = serde_json::from_slice(&payload).unwrap();
+    assert!(claims["client_id"].is_string());
+    claims["client_id"] = json!("some-agent-framework");
+    let key = std::fs::read(org.server.data().join("keys/issuer.json")).unwrap();
+    let key: Value = serde_json::from_slice(&key).unwrap();
+    let mut der = vec![0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
+    der.extend(URL_SAFE_NO_PAD.decode(key["seed"].as_str().unwrap()).unwrap());
+    let header = Header { kid: key["id"].as_str().map(str::to_owned), ..Header::new(Algorithm::EdDSA) };
+    person.with_token(jsonwebtoken::encode(&header, &claims, &EncodingKey::from_ed_der(&der)).unwrap())
+}
+
+fn every_tool_as_every_caller() {
+    let server = Server::shared();
+    let org = Org::new(&server, "authorization");
+    org.publish(&file("open", STEPS));
+    let foreign = org.foreign().client("agent", "pipeline", &["staff"], true);
+    let machine = org.client("agent", "pipeline", &["staff"], true);
+    let other = of_another_client(&org, &org.staff);
+    let callers = [&org.agent, &org.staff, &org.outsider, &other, &org.operator, &machine, &foreign];
+    let listed = org.agent.rpc("tools/list", json!({}));
+    let listed: BTreeSet<&str> =
+        listed["tools"].as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap()).collect();
+    let rows: BTreeSet<&str> = TABLE.iter().map(|(tool, _)| *tool).collect();
+    assert_eq!(listed, rows, "a tool without a row, or a row without a tool");
+    let mut wrong = Vec::new();
+    for (tool, expected) in TABLE {
+        for (n, caller) in callers.into_iter().enumerate() {
+            let arguments = arguments(&org, tool, caller);
+            let told = match caller.exact(tool, arguments) {
+                Ok(_) => "ok".to_owned(),
+                Err(error) => error.code,
+            };
+            if told != expected[n] {
+                wrong.push(format!("{tool} as {}: {told}, not {}", CALLERS[n], expected[n]));
+            }
+        }
+        let body = json!({
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": { "name": tool, "arguments": arguments(&org, tool, &org.agent) },
+        });
+        let told = anonymous("POST", &server.mcp(), Some(body)).status.to_string();
+        if told != expected[7] {
+            wrong.push(format!("{tool} as nobody: {told}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Arguments with which the call succeeds for whoever may make it.
+fn arguments(org: &Org, tool: &str, caller: &Client) -> Value {
+    let once = |tool: &str, client: &Client, mut arguments: Value| {
+        arguments["requestId"] = json!(fresh());
+        client.exact(tool, arguments).unwrap()
+    };
+    let run = || once("start_run", &org.agent, json!({ "process": "open", "inputs": {} }));
+    // A token is its caller's; who cannot have one is given somebody else's.
+    let token = || {
+        let own = caller.who.kind == "agent" && caller.who.org == org.name;
+        let holder = if own { caller } else { &org.agent };
+        once("claim", holder, json!({ "runId": run()["run"]["id"], "stepId": "work" }))["token"].clone()
+    };
+    let mut arguments = match tool {
+        "describe" | "list_processes" | "get_work" | "list_runs" => return json!({}),
+        "start_run" => json!({ "process": "open", "inputs": {} }),
+        "get_run" => return json!({ "runId": run()["run"]["id"] }),
+        "claim" => json!({ "runId": run()["run"]["id"], "stepId": "work" }),
+        "renew" => json!({ "token": token() }),
+        "upload" => json!({ "fileName": "a", "contentType": "text/plain", "contentBase64": "aGVsbG8=" }),
+        "submit" => json!({ "token": token(), "output": {}, "summary": "Done." }),
+        "escalate" => json!({ "token": token(), "note": "Stuck." }),
+        "decide" => {
+            let run = run();
+            let claimed = once("claim", &org.agent, json!({ "runId": run["run"]["id"], "stepId": "work" }));
+            let submit = json!({ "token": claimed["token"], "output": {}, "summary": "Done." });
+            let view = once("submit", &org.agent, submit);
+            let mut call = view["workItems"][0]["decide"]["arguments"].clone();
+            call["decision"] = json!("completed");
+            call
+        }
+        "cancel" => json!({ "runId": run()["run"]["id"], "reason": "Enough." }),
+        "send_event" => json!({ "runId": run()["run"]["id"], "name": "event" }),
+        "import_process" => json!({ "source": file("other", STEPS) }),
+        "publish_process" => {
+            once("import_process", &org.operator, json!({ "source": file("other", STEPS) }));
+            json!({ "name": if caller.who.org == org.name { "other" } else { "open" }, "roles": { "clerk": "staff" } })
+        }
+        "get_process" => return json!({ "name": "open" }),
+        other => panic!("no arguments for {other}"),
+    };
+    arguments["requestId"] = json!(fresh());
+    arguments
+}

@@ -1,0 +1,177 @@
+//! Many callers at one time: the server, not the client, resolves concurrent writes (core §6).
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Client, Org, at_once, file, fresh, item, scenarios, state, without_urls};
+
+scenarios! {
+    any: [
+        of_32_agents_one_wins_the_step,
+        of_two_deciders_one_wins_and_the_other_learns_it,
+        one_request_from_16_connections_happens_once,
+        a_submission_and_a_cancellation_have_one_outcome,
+        many_runs_at_once_do_not_disturb_each_other,
+    ],
+}
+
+/// Most repetitions of a call that is told to try again.
+const RETRIES: usize = 20;
+
+/// Calls until the answer is not `retry`, with the same request id, as the contracts say.
+fn patient(client: &Client, tool: &str, arguments: &Value) -> Answer {
+    for _ in 0..RETRIES {
+        match client.exact(tool, arguments.clone()) {
+            Err(error) if error.code == "retry" => {}
+            answer => return answer,
+        }
+    }
+    panic!("{tool}: retry, {RETRIES} times")
+}
+
+const STEPS: &str = "
+steps:
+  - { id: work, agent: Work. }
+  - { id: sign, approve: Sign., person: boss, on_reject: work }
+  - { id: end, finish: over }
+";
+
+fn of_32_agents_one_wins_the_step(org: &Org) {
+    let run = org.run("race", STEPS, json!({}));
+    let agents: Vec<Client> = (0..32).map(|n| org.client("agent", &format!("a_{n}"), &[], false)).collect();
+    agents.iter().for_each(|a| drop(a.token().to_owned()));
+    let answers = at_once(32, |n| {
+        let call = json!({ "runId": run["run"]["id"], "stepId": "work", "requestId": fresh() });
+        patient(&agents[n], "claim", &call)
+    });
+    let winners: Vec<usize> = (0..32).filter(|n| answers[*n].is_ok()).collect();
+    assert_eq!(winners.len(), 1, "{winners:?}");
+    for (n, answer) in answers.iter().enumerate().filter(|(n, _)| *n != winners[0]) {
+        let error = answer.as_ref().unwrap_err();
+        assert_eq!(
+            (error.code.as_str(), error.issues.as_slice()),
+            ("conflict", &["claimed_by_other".to_owned()][..]),
+            "{n}"
+        );
+    }
+    let claimed = answers[winners[0]].as_ref().unwrap();
+    agents[winners[0]].submit(claimed, json!({}), json!({})).unwrap();
+}
+
+fn of_two_deciders_one_wins_and_the_other_learns_it(org: &Org) {
+    org.publish(&file("race", STEPS));
+    let second = org.person("sara@acme.example", &["staff"]);
+    let deciders = [&org.staff, &second];
+    deciders.iter().for_each(|d| drop(d.token().to_owned()));
+    for _ in 0..5 {
+        let run = org.agent.start("race", json!({}));
+        let view = org.agent.work_on(&run, "work", json!({}), json!({}));
+        let answers = at_once(2, |n| {
+            let mut call = item(&view, "sign")["decide"]["arguments"].clone();
+            call["decision"] = json!(["approved", "rejected"][n]);
+            if n == 1 {
+                call["note"] = json!("No.");
+            }
+            call["requestId"] = json!(fresh());
+            patient(deciders[n], "decide", &call)
+        });
+        let won: Vec<usize> = (0..2).filter(|n| answers[*n].is_ok()).collect();
+        assert_eq!(won.len(), 1, "{answers:?}");
+        let error = answers[1 - won[0]].as_ref().unwrap_err();
+        // Approved, the run has ended; rejected, it goes on.
+        let issue = if won[0] == 0 { "run_ended" } else { "already_decided" };
+        assert_eq!((error.code.as_str(), error.issues[0].as_str()), ("conflict", issue));
+        assert_eq!(org.agent.view(&run)["data"]["steps"]["sign"]["by"], deciders[won[0]].subject());
+    }
+}
+
+fn one_request_from_16_connections_happens_once(org: &Org) {
+    org.publish(&file("race", STEPS));
+    let everywhere = |client: &Client, tool: &str, mut arguments: Value| -> Value {
+        client.token();
+        arguments["requestId"] = json!(fresh());
+        let answers = at_once(16, |_| patient(client, tool, &arguments));
+        let first = without_urls(answers[0].clone().unwrap_or_else(|e| panic!("{tool}: {e:?}")));
+        for answer in answers {
+            assert_eq!(answer.map(without_urls), Ok(first.clone()), "{tool}");
+        }
+        first
+    };
+    let run = everywhere(&org.agent, "start_run", json!({ "process": "race", "inputs": {} }));
+    assert_eq!(org.agent.pages("list_runs", json!({})).len(), 1);
+    let id = &run["run"]["id"];
+    let file_of = json!({ "fileName": "a", "contentType": "text/plain", "contentBase64": "aGVsbG8=" });
+    let stored = everywhere(&org.agent, "upload", file_of);
+    let claimed = everywhere(&org.agent, "claim", json!({ "runId": id, "stepId": "work" }));
+    let renewed = everywhere(&org.agent, "renew", json!({ "token": claimed["token"], "progress": "Half." }));
+    org.agent.ok("renew", json!({ "token": renewed["token"] }));
+    let escalated = org.agent.ok("start_run", json!({ "process": "race", "inputs": {} }));
+    let claimed = org.agent.claim(&escalated, "work");
+    let view = everywhere(&org.agent, "escalate", json!({ "token": claimed["token"], "note": "Stuck." }));
+    let mut call = item(&view, "work")["decide"]["arguments"].clone();
+    call["decision"] = json!("completed");
+    call["output"] = json!({});
+    call["evidence"] = json!([{ "kind": "file", "ref": stored["id"] }]);
+    let view = everywhere(&org.operator, "decide", call);
+    assert_eq!(view["data"]["steps"]["work"]["history"], json!([]), "completed once");
+    for n in 0..2 {
+        let event = json!({ "runId": id, "name": "event", "data": { "n": n } });
+        assert_eq!(everywhere(&org.agent, "send_event", event), json!({ "consumedBy": null }));
+    }
+    everywhere(&org.operator, "import_process", json!({ "source": file("race", STEPS) }));
+    let published =
+        everywhere(&org.operator, "publish_process", json!({ "name": "race", "roles": { "boss": "staff" } }));
+    assert_eq!(published["version"], 2);
+    assert_eq!(org.operator.ok("get_process", json!({ "name": "race" }))["latest"], 2);
+    let cancelled = everywhere(&org.operator, "cancel", json!({ "runId": id, "reason": "Enough." }));
+    assert_eq!(cancelled["run"]["state"], "cancelled");
+}
+
+fn a_submission_and_a_cancellation_have_one_outcome(org: &Org) {
+    org.publish(&file("short", "steps:\n  - { id: work, agent: Work. }\n  - { id: end, finish: over }"));
+    org.operator.token();
+    for _ in 0..5 {
+        let run = org.agent.start("short", json!({}));
+        let claimed = org.agent.claim(&run, "work");
+        let answers = at_once(2, |n| match n {
+            0 => {
+                let call = json!({ "token": claimed["token"], "output": {}, "summary": "s", "requestId": fresh() });
+                patient(&org.agent, "submit", &call)
+            }
+            _ => {
+                let call = json!({ "runId": run["run"]["id"], "reason": "Enough.", "requestId": fresh() });
+                patient(&org.operator, "cancel", &call)
+            }
+        });
+        let won: Vec<usize> = (0..2).filter(|n| answers[*n].is_ok()).collect();
+        assert_eq!(won.len(), 1, "{answers:?}");
+        let error = answers[1 - won[0]].as_ref().unwrap_err();
+        assert_eq!((error.code.as_str(), error.issues[0].as_str()), ("conflict", "run_ended"));
+        let view = org.agent.view(&run);
+        let (run_state, step) = if won[0] == 0 { ("ended", "done") } else { ("cancelled", "cancelled") };
+        assert_eq!((&view["run"]["state"], state(&view, "work")), (&json!(run_state), &json!(step)));
+    }
+}
+
+fn many_runs_at_once_do_not_disturb_each_other(org: &Org) {
+    org.publish(&file("race", STEPS));
+    org.staff.token();
+    let agents: Vec<Client> = (0..8).map(|n| org.client("agent", &format!("a_{n}"), &[], false)).collect();
+    let ended = at_once(8, |n| {
+        let once = |client: &Client, tool: &str, mut arguments: Value| {
+            arguments["requestId"] = json!(fresh());
+            patient(client, tool, &arguments).unwrap_or_else(|e| panic!("{tool}: {e:?}"))
+        };
+        let agent = &agents[n];
+        let run = once(agent, "start_run", json!({ "process": "race", "inputs": {} }));
+        let claimed = once(agent, "claim", json!({ "runId": run["run"]["id"], "stepId": "work" }));
+        let view = once(agent, "submit", json!({ "token": claimed["token"], "output": {}, "summary": "s" }));
+        let mut call = item(&view, "sign")["decide"]["arguments"].clone();
+        call["decision"] = json!("approved");
+        once(&org.staff, "decide", call)
+    });
+    for (n, view) in ended.iter().enumerate() {
+        assert_eq!(view["run"]["outcome"], "over");
+        assert_eq!(view["data"]["steps"]["work"]["by"], format!("a_{n}"));
+    }
+    assert!(org.staff.work().is_empty() && org.agent.work().is_empty());
+}
