@@ -1,5 +1,7 @@
 //! MCP over HTTP: the protocol versions, what is tolerated, and what is refused in which words.
 
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic)]
+
 mod support;
 
 use serde_json::{Value, json};
