@@ -12,20 +12,14 @@ use serde_json::{Map, Value};
 
 use crate::error::Error;
 use crate::keys;
-use crate::lists::{doc, read};
-use crate::request::{Did, Record, Request};
+use crate::lists::read;
+use crate::request::{Did, Record};
 use crate::store::Store;
-use crate::table::{ITEM_BYTES, Item, Op, Range, When};
-use crate::work::{Position, bound as bound_to, opened};
+use crate::table::Range;
+use crate::work::{Position, bound, opened};
 
 /// Most versions kept in memory. One is at most 200 KB of text.
 const KEPT_VERSIONS: usize = 256;
-
-/// Most bytes of a stored draft, as JSON text. A published version adds its role bindings to it.
-const STORED_DRAFT_BYTES: usize = ITEM_BYTES - 64 * 1024;
-
-/// How often a publication is tried when others publish the same process at once.
-const PUBLISH_ATTEMPTS: usize = 5;
 
 /// A published version, ready to run.
 #[derive(Debug)]
@@ -69,22 +63,22 @@ impl Versions {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct VersionDoc {
-    number: u64,
-    source: String,
-    hash: String,
-    roles: BTreeMap<String, String>,
-    published_by: String,
-    published_at: Time,
+pub(crate) struct VersionDoc {
+    pub(crate) number: u64,
+    pub(crate) source: String,
+    pub(crate) hash: String,
+    pub(crate) roles: BTreeMap<String, String>,
+    pub(crate) published_by: String,
+    pub(crate) published_at: Time,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct DraftDoc {
-    source: String,
-    hash: String,
-    imported_by: String,
-    imported_at: Time,
+pub(crate) struct DraftDoc {
+    pub(crate) source: String,
+    pub(crate) hash: String,
+    pub(crate) imported_by: String,
+    pub(crate) imported_at: Time,
 }
 
 /// A process in the catalogue: its latest version.
@@ -129,7 +123,7 @@ pub struct Known {
 }
 
 /// Reads a PROCESS.md, or says everything that is wrong with it.
-fn parse(source: &str, folder: Option<&str>) -> Result<(Document, Vec<String>), Refusal> {
+pub(crate) fn parse(source: &str, folder: Option<&str>) -> Result<(Document, Vec<String>), Refusal> {
     let reading = match folder {
         Some(folder) => process::read_in_folder(source.as_bytes(), folder),
         None => process::read(source.as_bytes()),
@@ -147,7 +141,7 @@ fn parse(source: &str, folder: Option<&str>) -> Result<(Document, Vec<String>), 
     }
 }
 
-fn no_process(name: &str) -> Error {
+pub(crate) fn no_process(name: &str) -> Error {
     Error::refused(Code::NotFound, format!("No process `{name}` here. Call list_processes for the published ones."))
 }
 
@@ -215,7 +209,7 @@ impl Store {
         limit: usize,
         cursor: Option<&str>,
     ) -> Result<(Vec<Listed>, Option<String>), Error> {
-        let bound = bound_to("list_processes", org, actor, &Value::Null);
+        let bound = bound("list_processes", org, actor, &Value::Null);
         let after = opened(self, &bound, cursor)?;
         let most = u32::try_from(limit).unwrap_or(u32::MAX).saturating_add(1);
         let mut list = self.processes(org, after.as_deref(), most).await?;
@@ -223,144 +217,6 @@ impl Store {
         list.truncate(limit);
         let end = list.last().filter(|_| more).map(|l| l.name.clone());
         Ok((list, end.map(|after| self.seal.cursor(&bound, &Position { after }))))
-    }
-
-    /// Imports a PROCESS.md as the draft of its process, replacing an earlier draft (core §7). The answer is made by
-    /// `answer` and kept for a repeated call.
-    pub async fn import(
-        &self,
-        request: &Request<'_>,
-        source: &str,
-        folder: Option<&str>,
-        answer: impl Fn(&Draft) -> Value + Send + Sync,
-    ) -> Result<Value, Error> {
-        if let Some(record) = self.recorded(request).await? {
-            return other(record);
-        }
-        let (document, warnings) = parse(source, folder)?;
-        let hash = process::content_hash(&document);
-        let now = self.clock.now();
-        let stored = DraftDoc {
-            source: source.to_owned(),
-            hash: hash.clone(),
-            imported_by: request.actor.subject.clone(),
-            imported_at: now,
-        };
-        let stored_doc = doc(&stored)?;
-        spelled(&stored_doc)?;
-        let key = keys::draft(request.org, &document.name);
-        let value = answer(&Draft { document, source: source.to_owned(), hash, warnings });
-        let ops = vec![
-            // The tag holds a publication to the draft it read.
-            Op::Put { item: Item { key, tag: stored.hash, doc: stored_doc }, when: When::Always },
-            self.record_op(request, &Record::of(request, now, Did::Other(value.clone())))?,
-        ];
-        self.commit_or_replay(request, ops, value).await
-    }
-
-    /// Publishes the draft of a process as its next version, with these groups for its roles (core §6.5, §7).
-    pub async fn publish(
-        &self,
-        request: &Request<'_>,
-        name: &str,
-        roles: &BTreeMap<String, String>,
-        answer: impl Fn(&Version) -> Value + Send + Sync,
-    ) -> Result<Value, Error> {
-        if !keys::storable(name) {
-            return Err(no_process(name));
-        }
-        let keys = [
-            keys::request(request.org, request.id),
-            keys::draft(request.org, name),
-            keys::catalogue(request.org, name),
-        ];
-        for _ in 0..PUBLISH_ATTEMPTS {
-            let mut found = self.table.get(&keys).await?.into_iter();
-            if let Some(record) = found.next().flatten() {
-                return other(self.record(request, record)?);
-            }
-            let (draft, latest) = (found.next().flatten(), found.next().flatten());
-            let Some(draft) = draft else {
-                // This very call, sent twice, may have published the draft after the record was looked for.
-                if let Some(record) = self.recorded(request).await? {
-                    return other(record);
-                }
-                let message = format!("There is no draft of `{name}`. Import its PROCESS.md first.");
-                return Err(Error::refused(Code::NotFound, message));
-            };
-            let draft_tag = draft.tag.clone();
-            let draft: DraftDoc = read(draft)?;
-            let checked = parse(&draft.source, None).and_then(|(d, _)| bound(&d, roles).map(|()| d));
-            let document = match checked {
-                Ok(document) => document,
-                Err(refusal) => {
-                    // The same, and somebody imported another draft since.
-                    return match self.recorded(request).await? {
-                        Some(record) => other(record),
-                        None => Err(refusal.into()),
-                    };
-                }
-            };
-            let before: Option<Listed> = latest.map(read).transpose()?;
-            let now = self.clock.now();
-            let version = Version {
-                number: before.as_ref().map_or(0, |l| l.version) + 1,
-                document,
-                roles: roles.clone(),
-                hash: draft.hash,
-                source: draft.source,
-                published_by: request.actor.subject.clone(),
-                published_at: now,
-            };
-            let value = answer(&version);
-            let ops = self.publication(request, &version, before.as_ref(), draft_tag, now, &value)?;
-            match self.table.transact(&ops).await {
-                Ok(()) => return Ok(value),
-                Err(crate::table::TableError::Invalid(why)) => return Err(Error::Invariant(why)),
-                // Somebody else published, or the answer was lost: read again and see.
-                Err(_) => self.pause().await,
-            }
-        }
-        Err(Error::Retry("others publish this process at the same time".to_owned()))
-    }
-
-    fn publication(
-        &self,
-        request: &Request<'_>,
-        version: &Version,
-        before: Option<&Listed>,
-        draft_tag: String,
-        now: Time,
-        answer: &Value,
-    ) -> Result<Vec<Op>, Error> {
-        let (org, name) = (request.org, version.document.name.as_str());
-        let stored = VersionDoc {
-            number: version.number,
-            source: version.source.clone(),
-            hash: version.hash.clone(),
-            roles: version.roles.clone(),
-            published_by: version.published_by.clone(),
-            published_at: now,
-        };
-        let listed = Listed {
-            name: name.to_owned(),
-            description: version.document.description.clone(),
-            version: version.number,
-            inputs: run::inputs_shown(&version.document),
-            systems: version.document.requires.as_ref().map(|r| r.systems.clone()),
-        };
-        let put = |key, tag: String, doc, when| Op::Put { item: Item { key, tag, doc }, when };
-        Ok(vec![
-            put(keys::version(org, name, version.number), String::new(), doc(&stored)?, When::Absent),
-            put(
-                keys::catalogue(org, name),
-                version.number.to_string(),
-                doc(&listed)?,
-                before.map_or(When::Absent, |l| When::Tag(l.version.to_string())),
-            ),
-            Op::Delete { key: keys::draft(org, name), when: When::Tag(draft_tag) },
-            self.record_op(request, &Record::of(request, now, Did::Other(answer.clone())))?,
-        ])
     }
 
     /// What is known of a process.
@@ -421,47 +277,6 @@ impl Store {
             },
         }
     }
-}
-
-/// The file can be stored. It is kept as JSON, in which one control character takes six bytes, so a file within the
-/// limits of its parts can still be too large.
-fn spelled(draft: &Value) -> Result<(), Refusal> {
-    let bytes = draft.to_string().len();
-    if bytes <= STORED_DRAFT_BYTES {
-        return Ok(());
-    }
-    let message = "This PROCESS.md is too large to be stored, so no draft was made. Remove control characters, or split \
-                   the process in two.";
-    Err(Refusal::new(Code::Invalid, message)
-        .issue(format!("source: {bytes} bytes as JSON text, at most {STORED_DRAFT_BYTES}")))
-}
-
-/// Every role has a group, and nothing else is bound.
-fn bound(document: &Document, roles: &BTreeMap<String, String>) -> Result<(), Refusal> {
-    let declared = document.roles();
-    let mut issues = Vec::new();
-    for role in &declared {
-        match roles.get(*role) {
-            None => issues.push(format!("roles.{role}: bind this role to a group")),
-            Some(group) if group.trim().is_empty() => issues.push(format!("roles.{role}: the group is blank")),
-            Some(group) if !keys::storable(group) => {
-                issues.push(format!(
-                    "roles.{role}: the group has {} bytes, at most {}",
-                    group.len(),
-                    keys::SEGMENT_BYTES
-                ));
-            }
-            Some(_) => {}
-        }
-    }
-    for role in roles.keys().filter(|r| !declared.contains(&r.as_str())) {
-        issues.push(format!("roles.{role}: the process has no such role"));
-    }
-    if issues.is_empty() {
-        return Ok(());
-    }
-    let message = format!("`{}` was not published. Every role it names needs a group, and no other.", document.name);
-    Err(Refusal::new(Code::Invalid, message).issues(issues))
 }
 
 /// The recorded answer of a call that is not about a run.

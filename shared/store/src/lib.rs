@@ -5,6 +5,7 @@
 //! rounds, one to read and one to commit.
 
 pub mod catalogue;
+mod changes;
 mod claims;
 pub mod context;
 pub mod counting;
@@ -17,6 +18,7 @@ pub mod lists;
 pub mod memory;
 mod merge;
 pub mod partition;
+mod publication;
 pub mod request;
 pub mod runs;
 pub mod s3;

@@ -15,7 +15,7 @@ use crate::calls::{Act, Answer, Call, agent, insist, once, person};
 use crate::processes::{ORGS, PROCESSES};
 
 /// Rounds that each actor makes while faults happen.
-const ROUNDS: usize = 14;
+pub(crate) const ROUNDS: usize = 14;
 
 /// Runs that each organization starts.
 const RUNS: usize = 4;
@@ -52,6 +52,7 @@ pub async fn chaos(world: &Arc<World>) {
         tasks.extend(agents().into_iter().map(|a| spawn_local(work(world.clone(), org, a))));
         tasks.extend(people().into_iter().map(|p| spawn_local(decide(world.clone(), org, p))));
         tasks.push(spawn_local(send(world.clone(), org)));
+        tasks.push(spawn_local(crate::collisions::collide(world.clone(), org)));
     }
     tasks.push(spawn_local(repeat(world.clone())));
     let sweeper = spawn_local(sweep(world.clone()));
@@ -71,7 +72,7 @@ pub async fn chaos(world: &Arc<World>) {
 
 /// Thinks for seconds, sometimes for minutes, rarely for longer than a lease; mostly until the next full interval, at
 /// which many others wake too and meet over the same runs.
-async fn think(world: &World) {
+pub(crate) async fn think(world: &World) {
     let most = *world.pick(&[2_000, 10_000, 10_000, 10_000, 60_000, 300_000, 1_500_000]).unwrap();
     if world.chance(300) {
         return world.sleep(most).await;
@@ -84,7 +85,7 @@ async fn think(world: &World) {
     }
 }
 
-async fn read<T>(world: &Arc<World>, f: impl AsyncFnOnce(Arc<Store>) -> Result<T, Error>) -> Option<T> {
+pub(crate) async fn read<T>(world: &Arc<World>, f: impl AsyncFnOnce(Arc<Store>) -> Result<T, Error>) -> Option<T> {
     match world.server().call(f).await? {
         Ok(found) => Some(found),
         Err(Error::Invariant(why)) => {
@@ -118,11 +119,6 @@ async fn operator(world: Arc<World>, org: &'static str) {
             // A new version while runs keep theirs, two publishing it at once.
             let machine = agent("op_machine", true);
             futures::join!(offer(&world, org, op, name, source), offer(&world, org, &machine, name, source));
-        }
-        if world.chance(150)
-            && let Some(run) = some_run(&world, org, op).await
-        {
-            insist(&world, &call(&world, org, op, Act::Cancel { run, reason: "no more".to_owned() })).await;
         }
     }
 }
@@ -209,7 +205,7 @@ pub fn token_of(answer: &Answer) -> Option<String> {
 }
 
 /// A submission that is accepted, its files uploaded.
-async fn done_work(
+pub(crate) async fn done_work(
     world: &Arc<World>,
     org: &'static str,
     actor: &Actor,
@@ -274,6 +270,17 @@ async fn decide(world: Arc<World>, org: &'static str, actor: Actor) {
         if world.chance(200) {
             think(&world).await;
         }
+        if world.chance(150) && open_decisions(found).any(|d| d == "completed") {
+            // Work that is not accepted, while others may be deciding the same item.
+            let act = Act::Decide {
+                run: found.entry.run.clone(),
+                item: found.work_item.id.clone(),
+                snapshot: found.work_item.snapshot.clone(),
+                decision: Decision::Completed(Submission::default()),
+                evidence: Vec::new(),
+            };
+            insist(&world, &call(&world, org, &actor, act)).await;
+        }
         let snapshot = if world.chance(50) { "0".repeat(64) } else { found.work_item.snapshot.clone() };
         let decision = *world.pick(&["completed", "approved", "approved", "rejected", "returned", "failed"]).unwrap();
         let open = &found.work_item.decide.decisions;
@@ -284,6 +291,10 @@ async fn decide(world: Arc<World>, org: &'static str, actor: Actor) {
         resolve(&world, org, &actor, &found.entry.run, &found.entry.step, &found.work_item.id, snapshot, &decision)
             .await;
     }
+}
+
+fn open_decisions(work: &store::work::PersonWork) -> impl Iterator<Item = &str> {
+    work.work_item.decide.decisions.iter().map(String::as_str)
 }
 
 /// Decides a work item.

@@ -18,6 +18,7 @@
 pub mod actors;
 pub mod calls;
 pub mod check;
+pub mod collisions;
 pub mod ending;
 pub mod faults;
 pub mod files;

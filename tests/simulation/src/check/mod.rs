@@ -43,6 +43,9 @@ struct Known {
     unknown: u64,
 }
 
+/// What a transaction did to a run: the attempts before it, and the entry it wrote.
+type Touched = (BTreeMap<String, Attempt>, Option<Entry>);
+
 /// The checker.
 #[derive(Debug, Default)]
 pub struct Checker {
@@ -70,7 +73,7 @@ impl Checker {
     pub fn written(&mut self, stored: &[(Key, Option<Item>)]) -> Vec<String> {
         self.transactions += 1;
         let mut bad = Vec::new();
-        let mut touched: BTreeMap<(String, String), (BTreeMap<String, Attempt>, Option<Entry>)> = BTreeMap::new();
+        let mut touched: BTreeMap<(String, String), Touched> = BTreeMap::new();
         let mut record: Option<(String, Record)> = None;
         for (key, item) in stored {
             let parts = segments(key);

@@ -1,0 +1,104 @@
+//! Calls that cannot all succeed, made at one moment: what races rarely by itself races here on purpose.
+
+use std::sync::Arc;
+
+use run::{Decision, Submission};
+
+use crate::World;
+use crate::actors::{ROUNDS, agents, call, done_work, people, read, think, token_of};
+use crate::calls::{Act, Call, insist};
+
+/// Brings calls to meet over ready steps, claimed steps and open work items.
+pub async fn collide(world: Arc<World>, org: &'static str) {
+    for _ in 0..ROUNDS {
+        if world.is_broken() {
+            return;
+        }
+        think(&world).await;
+        match world.below(2) {
+            0 => over_a_step(&world, org).await,
+            _ => over_an_item(&world, org).await,
+        }
+    }
+}
+
+/// Makes all calls at once, each after a moment of its own.
+async fn at_once(world: &Arc<World>, calls: &[Call]) -> Vec<crate::calls::Answer> {
+    let one = async |call: &Call| {
+        if world.chance(500) {
+            world.sleep(4).await;
+        }
+        insist(world, call).await
+    };
+    futures::future::join_all(calls.iter().map(one)).await
+}
+
+fn cancel(world: &World, org: &'static str, run: &str) -> Option<Call> {
+    let act = Act::Cancel { run: run.to_owned(), reason: "in the way".to_owned() };
+    world.chance(250).then(|| call(world, org, &people()[3], act))
+}
+
+async fn over_a_step(world: &Arc<World>, org: &'static str) {
+    let agents = agents();
+    let page = read(world, async |s| s.agent_work(org, &agents[0], None, 5, None).await).await;
+    let Some(found) = page.as_ref().and_then(|p| world.pick(&p.items)) else { return };
+    let claim = |who| call(world, org, who, Act::Claim { run: found.run.clone(), step: found.step.clone() });
+    let mut calls = vec![claim(&agents[0])];
+    calls.extend(cancel(world, org, &found.run));
+    if world.chance(500) {
+        calls.push(claim(&agents[1]));
+    }
+    let answers = at_once(world, &calls).await;
+    let won = calls.iter().zip(&answers).find_map(|(c, a)| Some((&c.actor, token_of(a)?)));
+    let Some((holder, token)) = won else { return };
+    let Some(document) = world.checker().document(org, &found.run) else { return };
+    let Some(work) = document.step(&found.step).and_then(|s| s.work()) else { return };
+    let (submission, evidence) = done_work(world, org, holder, work).await;
+    let of_holder = |act| call(world, org, holder, act);
+    let mut calls = vec![of_holder(Act::Submit { token: token.clone(), submission, evidence })];
+    let bad = Act::Submit { token: token.clone(), submission: Submission::default(), evidence: Vec::new() };
+    for (act, per_mille) in [
+        (Act::Renew { token: token.clone(), progress: Some("nearly".to_owned()) }, 500),
+        (Act::Escalate { token: token.clone(), note: "or not".to_owned() }, 200),
+        (bad, 300),
+    ] {
+        if world.chance(per_mille) {
+            calls.push(of_holder(act));
+        }
+    }
+    calls.extend(cancel(world, org, &found.run));
+    at_once(world, &calls).await;
+}
+
+async fn over_an_item(world: &Arc<World>, org: &'static str) {
+    let people = people();
+    let Some(who) = world.pick(&people) else { return };
+    let page = read(world, async |s| s.person_work(org, who, None, 5, None).await).await;
+    let Some(found) = page.as_ref().and_then(|p| world.pick(&p.items)) else { return };
+    let Some(document) = world.checker().document(org, &found.entry.run) else { return };
+    let work = document.step(&found.entry.step).and_then(|s| s.work());
+    let item = &found.work_item;
+    let decide = |who, decision, evidence| {
+        let (run, item, snapshot) = (found.entry.run.clone(), item.id.clone(), item.snapshot.clone());
+        call(world, org, who, Act::Decide { run, item, snapshot, decision, evidence })
+    };
+    let mut calls = Vec::new();
+    match work {
+        Some(work) => {
+            let (submission, evidence) = done_work(world, org, who, work).await;
+            calls.push(decide(who, Decision::Completed(submission), evidence));
+            calls.push(decide(who, Decision::Completed(Submission::default()), Vec::new()));
+        }
+        None => {
+            calls.push(decide(who, Decision::Approved(None), Vec::new()));
+            calls.push(decide(who, Decision::Rejected("or not".to_owned()), Vec::new()));
+        }
+    }
+    if item.escalation.is_some() {
+        calls.push(decide(who, Decision::Returned("back".to_owned()), Vec::new()));
+    }
+    // Somebody of the same group, or of none.
+    calls.extend(world.pick(&people).map(|other| decide(other, Decision::Approved(None), Vec::new())));
+    calls.extend(cancel(world, org, &found.entry.run));
+    at_once(world, &calls).await;
+}
