@@ -4,43 +4,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use serde_json::{Map, Value, json};
 
-/// The closed set of refusals that a tool gives (core §4.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Code {
-    /// Bad arguments: fix the call.
-    Invalid,
-    /// A submission broke a rule: fix the work.
-    NotAccepted,
-    /// A token, claim or snapshot is no longer current: read again.
-    Stale,
-    /// Held by someone else, decided, ended, or a request id used twice: move on.
-    Conflict,
-    /// Not for this identity: stop.
-    Forbidden,
-    /// Nothing of that name in this organization: stop.
-    NotFound,
-    /// Passing trouble: repeat with the same request id.
-    Retry,
-}
-
-impl Code {
-    /// All codes.
-    pub const ALL: [Code; 7] =
-        [Code::Invalid, Code::NotAccepted, Code::Stale, Code::Conflict, Code::Forbidden, Code::NotFound, Code::Retry];
-
-    /// The word on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Code::Invalid => "invalid",
-            Code::NotAccepted => "not_accepted",
-            Code::Stale => "stale",
-            Code::Conflict => "conflict",
-            Code::Forbidden => "forbidden",
-            Code::NotFound => "not_found",
-            Code::Retry => "retry",
-        }
-    }
-}
+pub use run::Code;
 
 /// A tool's refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +49,9 @@ pub(crate) fn result(outcome: Result<Value, ToolError>) -> Value {
     Value::Object(wire)
 }
 
+/// JSON-RPC: what a client is told when the server met a state that cannot be.
+pub(crate) const BROKEN: &str = "the server met a state that should not be and changed nothing; its operator finds it in \
+                                 the log. Repeating the call with the same requestId is safe";
 /// JSON-RPC: the body is not JSON.
 pub(crate) const PARSE_ERROR: i32 = -32_700;
 /// JSON-RPC: the body is JSON, but not one request.

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 pub use config::EndpointConfig;
 pub use error::{Code, ToolError};
-pub use seam::{Meter, ToolAnswer, ToolInfo, Tools};
+pub use seam::{Failure, Meter, ToolAnswer, ToolInfo, Tools};
 pub use tools::ProcessTools;
 
 /// Protocol versions served, oldest first.

@@ -5,7 +5,7 @@
 
 use crate::error;
 use crate::log::Record;
-use crate::seam::{ToolInfo, Tools};
+use crate::seam::{Failure, ToolInfo, Tools};
 use identity::Caller;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult, PaginatedRequestParams,
@@ -101,11 +101,14 @@ impl ServerHandler for Handler {
         let answer = self.tools.call(&call.caller, name, arguments).await;
         let outcome = match &answer.outcome {
             Ok(_) => "ok",
-            Err(error) => error.code.as_str(),
+            Err(Failure::Refused(error)) => error.code.as_str(),
+            Err(Failure::Broken) => "broken",
         };
         call.record.tool(name, outcome, answer.meter);
-        let failed = answer.outcome.is_err();
-        let wire = error::result(answer.outcome);
-        Ok(if failed { CallToolResult::structured_error(wire) } else { CallToolResult::structured(wire) }.into())
+        match answer.outcome {
+            Ok(data) => Ok(CallToolResult::structured(error::result(Ok(data))).into()),
+            Err(Failure::Refused(error)) => Ok(CallToolResult::structured_error(error::result(Err(error))).into()),
+            Err(Failure::Broken) => Err(ErrorData::internal_error(error::BROKEN, None)),
+        }
     }
 }

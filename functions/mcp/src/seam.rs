@@ -36,18 +36,28 @@ pub struct Meter {
     pub storage_calls: u64,
 }
 
+/// Why a tool has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// The tool refused: a result of its own on the wire.
+    Refused(ToolError),
+    /// The server met a state that cannot be and changed nothing. No code of the contract says that, so the client gets a
+    /// JSON-RPC internal error; what it was is in the log, for the operator.
+    Broken,
+}
+
 /// What a tool answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolAnswer {
-    /// The `data` of the result, or the refusal.
-    pub outcome: Result<Value, ToolError>,
+    /// The `data` of the result, or why there is none.
+    pub outcome: Result<Value, Failure>,
     /// For the log.
     pub meter: Meter,
 }
 
 impl From<Result<Value, ToolError>> for ToolAnswer {
     fn from(outcome: Result<Value, ToolError>) -> Self {
-        ToolAnswer { outcome, meter: Meter::default() }
+        ToolAnswer { outcome: outcome.map_err(Failure::Refused), meter: Meter::default() }
     }
 }
 

@@ -18,7 +18,7 @@ async fn a_real_client_lists_and_calls() {
     let transport = StreamableHttpClientTransport::with_client(server.http.clone(), config);
     let client = ().serve(transport).await.expect("initialized");
     let tools = client.list_all_tools().await.expect("listed");
-    assert_eq!(tools.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>(), ["echo", "refuse", "whoami"]);
+    assert_eq!(tools.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>(), ["echo", "refuse", "whoami", "break"]);
     for round in 0..20 {
         let Value::Object(arguments) = json!({ "round": round }) else { panic!("an object") };
         let request = CallToolRequestParams::new("echo").with_arguments(arguments);

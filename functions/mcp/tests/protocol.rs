@@ -36,6 +36,14 @@ async fn a_refusal_of_a_tool_is_a_result_marked_as_error() {
 }
 
 #[tokio::test]
+async fn a_state_that_cannot_be_is_no_refusal_of_a_tool() {
+    let server = start().await;
+    let answer = server.call("break", "{}").await.json();
+    assert_eq!(answer["error"]["code"], -32_603);
+    assert_eq!(answer["result"], Value::Null);
+}
+
+#[tokio::test]
 async fn versions_with_initialize_are_negotiated_and_served() {
     let server = start().await;
     for (asked, agreed) in [
@@ -98,7 +106,7 @@ async fn the_version_without_initialize_is_served() {
     let result = answer.json()["result"].clone();
     assert_eq!(result["supportedVersions"], json!(["2025-06-18", "2025-11-25", "2026-07-28"]), "{result}");
     let answer = send("tools/list", None, json!({})).await;
-    assert_eq!(answer.json()["result"]["tools"].as_array().map(Vec::len), Some(3), "{}", answer.text);
+    assert_eq!(answer.json()["result"]["tools"].as_array().map(Vec::len), Some(4), "{}", answer.text);
     let answer = send("tools/call", Some("echo"), json!({ "name": "echo", "arguments": { "a": 1.10 } })).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     assert_eq!(answer.json()["result"]["structuredContent"]["data"]["a"].to_string(), "1.1");
@@ -263,7 +271,7 @@ async fn tools_are_listed_with_their_schemas_and_hints() {
     let server = start().await;
     let tools = server.rpc("tools/list", json!({})).await.json()["result"]["tools"].clone();
     let names: Vec<&str> = tools.as_array().expect("a list").iter().filter_map(|tool| tool["name"].as_str()).collect();
-    assert_eq!(names, ["echo", "refuse", "whoami"]);
+    assert_eq!(names, ["echo", "refuse", "whoami", "break"]);
     assert_eq!(tools[0]["title"], "A test tool");
     assert_eq!(tools[0]["inputSchema"]["type"], "object");
     assert_eq!(tools[0]["outputSchema"]["type"], "object");

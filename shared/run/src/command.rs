@@ -253,6 +253,25 @@ pub enum Code {
     Retry,
 }
 
+impl Code {
+    /// All codes.
+    pub const ALL: [Code; 7] =
+        [Code::Invalid, Code::NotAccepted, Code::Stale, Code::Conflict, Code::Forbidden, Code::NotFound, Code::Retry];
+
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Code::Invalid => "invalid",
+            Code::NotAccepted => "not_accepted",
+            Code::Stale => "stale",
+            Code::Conflict => "conflict",
+            Code::Forbidden => "forbidden",
+            Code::NotFound => "not_found",
+            Code::Retry => "retry",
+        }
+    }
+}
+
 /// A command that was refused. The run does not change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {

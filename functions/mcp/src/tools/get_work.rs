@@ -42,7 +42,7 @@ pub(crate) struct Page {
 #[schemars(inline)]
 enum Work {
     Step(StepWork),
-    Item(ItemWork),
+    Item(Box<ItemWork>),
 }
 
 /// A step that an agent may claim.
@@ -155,13 +155,13 @@ impl Tool for GetWork {
             ActorKind::Person => {
                 let page = call.store.person_work(call.org(), &call.actor, process, limit, cursor).await?;
                 let items = page.items.into_iter().map(|w| {
-                    Work::Item(ItemWork {
+                    Work::Item(Box::new(ItemWork {
                         run_id: w.entry.run,
                         process: w.entry.process,
                         version: w.entry.version,
                         mode: w.entry.mode,
                         work_item: w.work_item,
-                    })
+                    }))
                 });
                 Ok(Page { items: items.collect(), next_cursor: page.next_cursor })
             }

@@ -36,7 +36,7 @@ use serde_json::{Map, Value};
 use store::{Request, Store, counting};
 
 use crate::error::{Code, ToolError};
-use crate::seam::{Meter, ToolAnswer, ToolInfo, Tools};
+use crate::seam::{Failure, Meter, ToolAnswer, ToolInfo, Tools};
 use crate::{schemas, validate};
 
 pub use published::published;
@@ -163,7 +163,7 @@ impl Tools for ProcessTools {
 #[async_trait]
 trait Entry: Send + Sync {
     fn info(&self) -> &ToolInfo;
-    async fn call(&self, store: &Store, caller: &Caller, raw: Map<String, Value>) -> Result<Value, ToolError>;
+    async fn call(&self, store: &Store, caller: &Caller, raw: Map<String, Value>) -> Result<Value, Failure>;
 }
 
 struct Typed<T> {
@@ -213,19 +213,19 @@ impl<T: Tool> Entry for Typed<T> {
         &self.info
     }
 
-    async fn call(&self, store: &Store, caller: &Caller, raw: Map<String, Value>) -> Result<Value, ToolError> {
+    async fn call(&self, store: &Store, caller: &Caller, raw: Map<String, Value>) -> Result<Value, Failure> {
         let digest = match T::READ_ONLY {
             true => String::new(),
             false => run::digest(&Value::Object(raw.clone())),
         };
         let arguments: T::Arguments = self.validator.read(raw).map_err(|issues| {
             let message = format!("The arguments of {} are not right. Fix each issue and call again.", T::NAME);
-            ToolError::new(Code::Invalid, message).with_issues(issues)
+            Failure::Refused(ToolError::new(Code::Invalid, message).with_issues(issues))
         })?;
         if let Err(denied) = identity::permit(T::NAME, caller)
             && denied.when == identity::When::First
         {
-            return Err(ToolError::new(Code::Forbidden, denied.message));
+            return Err(Failure::Refused(ToolError::new(Code::Forbidden, denied.message)));
         }
         let call = Call { store, caller, actor: actor(caller), digest };
         let data = T::call(call, arguments).await.map_err(|e| refused(T::NAME, e))?;
@@ -247,19 +247,10 @@ fn actor(caller: &Caller) -> Actor {
     }
 }
 
-fn refused(tool: &'static str, error: store::Error) -> ToolError {
-    match error {
+fn refused(tool: &'static str, error: store::Error) -> Failure {
+    Failure::Refused(match error {
         store::Error::Refused(refusal) => {
-            let code = match refusal.code {
-                run::Code::Invalid => Code::Invalid,
-                run::Code::NotAccepted => Code::NotAccepted,
-                run::Code::Stale => Code::Stale,
-                run::Code::Conflict => Code::Conflict,
-                run::Code::Forbidden => Code::Forbidden,
-                run::Code::NotFound => Code::NotFound,
-                run::Code::Retry => Code::Retry,
-            };
-            ToolError::new(code, refusal.message).with_issues(refusal.issues)
+            ToolError::new(refusal.code, refusal.message).with_issues(refusal.issues)
         }
         store::Error::Retry(why) => {
             tracing::warn!(tool, why, "storage did not let a call through");
@@ -267,11 +258,9 @@ fn refused(tool: &'static str, error: store::Error) -> ToolError {
         }
         store::Error::Invariant(why) => {
             tracing::error!(tool, why, "a state that cannot be");
-            let message = "The server met a state that should not be and changed nothing. Its operator finds it in the \
-                           log. Repeating the call with the same requestId is safe.";
-            ToolError::new(Code::Retry, message)
+            return Failure::Broken;
         }
-    }
+    })
 }
 
 /// An answer that the store keeps whole, as the tool's own type: a repeated call reads the same one.

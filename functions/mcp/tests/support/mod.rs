@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use identity::{Caller, Config, HttpFetch, IssuerConfig, Verifier};
 use jsonwebtoken::jwk::Jwk;
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
-use mcp::{App, Code, EndpointConfig, Meter, ToolAnswer, ToolError, ToolInfo, Tools};
+use mcp::{App, Code, EndpointConfig, Failure, Meter, ToolAnswer, ToolError, ToolInfo, Tools};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,7 +44,7 @@ fn info(name: &'static str, read_only: bool) -> ToolInfo {
 #[async_trait]
 impl Tools for EchoTools {
     fn list(&self) -> Vec<ToolInfo> {
-        vec![info("echo", true), info("refuse", false), info("whoami", true)]
+        vec![info("echo", true), info("refuse", false), info("whoami", true), info("break", false)]
     }
 
     fn instructions(&self) -> Option<String> {
@@ -54,7 +54,11 @@ impl Tools for EchoTools {
     async fn call(&self, caller: &Caller, name: &str, arguments: Map<String, Value>) -> ToolAnswer {
         self.ran.0.fetch_add(1, Ordering::SeqCst);
         let outcome = match name {
-            "refuse" => Err(ToolError::new(Code::Conflict, "not now").with_issues(vec!["run_ended".into()])),
+            "refuse" => {
+                let refusal = ToolError::new(Code::Conflict, "not now").with_issues(vec!["run_ended".into()]);
+                Err(Failure::Refused(refusal))
+            }
+            "break" => Err(Failure::Broken),
             "whoami" => Ok(json!({ "org": caller.org, "subject": caller.subject, "kind": caller.kind.as_str() })),
             _ => Ok(Value::Object(arguments)),
         };
