@@ -28,6 +28,8 @@ pub struct Validator {
     compiled: Compiled,
     /// The order of the top-level arguments.
     order: Vec<String>,
+    /// Those of them that are integers.
+    integers: Vec<String>,
 }
 
 impl Validator {
@@ -41,7 +43,11 @@ impl Validator {
             jsonschema::options().build(&schema).map_err(|error| format!("the schema of {tool} is wrong: {error}"))?;
         let properties = schema.get("properties").and_then(Value::as_object);
         let order = properties.into_iter().flat_map(|properties| properties.keys().cloned()).collect();
-        Ok(Validator { tool, schema, compiled, order })
+        let integer =
+            |kind: &Value| kind == "integer" || kind.as_array().is_some_and(|kinds| kinds.contains(&"integer".into()));
+        let integers = properties.into_iter().flatten().filter(|(_, schema)| schema.get("type").is_some_and(integer));
+        let integers = integers.map(|(name, _)| name.clone()).collect();
+        Ok(Validator { tool, schema, compiled, order, integers })
     }
 
     /// Checks the arguments.
@@ -82,14 +88,21 @@ impl Validator {
     /// Checks the arguments and reads them into the tool's own type.
     ///
     /// # Errors
-    /// As for [`Validator::check`]; also when the type cannot hold a value that the schema lets pass, such as `1.0` for an
-    /// integer.
-    pub fn read<T: DeserializeOwned>(&self, arguments: Map<String, Value>) -> Result<T, Vec<String>> {
+    /// As for [`Validator::check`], and for what is nested deeper than [`DEPTH_LEVELS`].
+    pub fn read<T: DeserializeOwned>(&self, mut arguments: Map<String, Value>) -> Result<T, Vec<String>> {
         let mut issues: Vec<String> = arguments
             .iter()
             .filter(|(_, value)| deeper(value, DEPTH_LEVELS - 1))
             .map(|(name, _)| format!("{}: nested deeper than {DEPTH_LEVELS} levels", shortened(name)))
             .collect();
+        for name in &self.integers {
+            // To JSON `1.0` is an integer like any other; to a type of ours it is none.
+            if let Some(value) = arguments.get_mut(name)
+                && let Some(integer) = written_as_float(value)
+            {
+                *value = Value::from(integer);
+            }
+        }
         let arguments = Value::Object(arguments);
         if let Err(more) = self.check(&arguments) {
             issues.extend(more);
@@ -195,6 +208,16 @@ impl Validator {
         Some(plain(self.schema.pointer(&pointer)?.get(keyword)?))
     }
 }
+
+/// The integer that a number with a fraction or an exponent is, such as `1.0`.
+fn written_as_float(value: &Value) -> Option<u64> {
+    let number = value.as_number().filter(|number| number.as_u64().is_none())?;
+    let float = number.as_f64().filter(|float| float.fract() == 0.0 && (0.0..INTEGERS_END).contains(float))?;
+    format!("{float:.0}").parse().ok()
+}
+
+/// Below this, every integer is a double, and every double without a fraction is the integer it was written for.
+const INTEGERS_END: f64 = 9_007_199_254_740_992.0;
 
 /// Whether a value has more levels of lists and objects than this. Looks no deeper than that.
 fn deeper(value: &Value, levels: usize) -> bool {
@@ -369,16 +392,33 @@ mod tests {
         #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         struct Nothing {}
-        let validator = Validator::new("describe", Value::Object(crate::schemas::arguments::<Nothing>())).expect("valid");
+        let validator =
+            Validator::new("describe", Value::Object(crate::schemas::arguments::<Nothing>())).expect("valid");
         let issues = validator.check(&json!({ "a": 1, "b": 2 })).expect_err("too much");
         assert_eq!(issues, ["a: not an argument of describe", "b: not an argument of describe"]);
+    }
+
+    #[test]
+    fn an_integer_may_be_written_with_a_fraction() {
+        let read = |limit: &str| {
+            let text = format!(r#"{{"requestId":"r","limit":{limit}}}"#);
+            validator().read::<Arguments>(serde_json::from_str(&text).expect("JSON")).map(|arguments| arguments.limit)
+        };
+        for (text, limit) in [("7", 7), ("7.0", 7), ("1e1", 10), ("70e-1", 7)] {
+            assert_eq!(read(text), Ok(Some(limit)), "{text}");
+        }
+        assert_eq!(read("7.5"), Err(vec!["limit: expected integer".to_owned()]));
+        assert_eq!(read("1e400"), Err(vec!["limit: 1 to 100".to_owned()]));
+        assert_eq!(read("-1.0"), Err(vec!["limit: 1 to 100".to_owned()]));
     }
 
     #[test]
     fn depth_is_bounded() {
         let nested = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!({ "a": inner }));
         let read = |levels| {
-            let Value::Object(arguments) = json!({ "requestId": "r", "output": nested(levels) }) else { unreachable!() };
+            let Value::Object(arguments) = json!({ "requestId": "r", "output": nested(levels) }) else {
+                unreachable!()
+            };
             validator().read::<Arguments>(arguments)
         };
         assert!(read(DEPTH_LEVELS - 1).is_ok());
@@ -415,7 +455,7 @@ mod tests {
 
     #[test]
     fn what_the_type_cannot_hold_is_an_issue_too() {
-        for arguments in [json!({ "requestId": "r", "bare": 1.0 }), json!({ "requestId": "r", "bare": 1e30 })] {
+        for arguments in [json!({ "requestId": "r", "bare": -1.0 }), json!({ "requestId": "r", "bare": 1e30 })] {
             let Value::Object(arguments) = arguments else { panic!("an object") };
             let issues = validator().read::<Arguments>(arguments.clone()).expect_err("refused");
             assert_eq!(issues.len(), 1, "{arguments:?}: {issues:?}");

@@ -257,6 +257,5 @@ pub(crate) fn doc<T: Serialize>(value: &T) -> Result<Value, Error> {
 /// A document as a type of ours.
 pub(crate) fn read<T: serde::de::DeserializeOwned>(item: table::Item) -> Result<T, Error> {
     let key = item.key;
-    run::typed(item.doc)
-        .map_err(|e| Error::Invariant(format!("{} {} cannot be read: {e}", key.partition, key.sort)))
+    run::typed(item.doc).map_err(|e| Error::Invariant(format!("{} {} cannot be read: {e}", key.partition, key.sort)))
 }

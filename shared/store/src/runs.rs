@@ -32,7 +32,7 @@ pub struct RunFilter {
     pub process: Option<String>,
     /// Only runs in this state.
     pub state: Option<RunState>,
-    /// Only runs whose inputs equal these, field by field.
+    /// Only runs whose inputs equal these, field by field; numbers by their value, for who asks did not see the text.
     pub inputs: Option<Map<String, Value>>,
 }
 
@@ -109,7 +109,9 @@ impl Store {
                 }
                 after = Some(key);
                 let Some(inputs) = inputs.get(&entry.run) else { continue };
-                let wanted = |f: &Map<String, Value>| f.iter().all(|(k, v)| inputs.get(k).is_some_and(|i| same(i, v)));
+                let wanted = |f: &Map<String, Value>| {
+                    f.iter().all(|(k, v)| inputs.get(k).is_some_and(|i| process::value::equal(i, v)))
+                };
                 if filter.inputs.as_ref().is_none_or(wanted) {
                     found.push(RunListed { entry, inputs: inputs.clone() });
                 }
@@ -171,9 +173,4 @@ impl Store {
         }
         Ok(all)
     }
-}
-
-/// Whether an input equals the asked-for value: the same JSON value, key order aside, numbers by their text.
-fn same(a: &Value, b: &Value) -> bool {
-    run::canonical(a) == run::canonical(b)
 }

@@ -112,6 +112,23 @@ pub(crate) fn identity(kind: FieldType, value: &Value) -> String {
     }
 }
 
+/// Whether two values are equal: numbers by their exact value, however written; objects whatever the order of their keys.
+pub fn equal(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => {
+            number::identity(&left.to_string()) == number::identity(&right.to_string())
+        }
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            let same = |(name, value): (&String, &Value)| right.get(name).is_some_and(|other| equal(value, other));
+            left.len() == right.len() && left.iter().all(same)
+        }
+        _ => left == right,
+    }
+}
+
 fn is_one_of(kind: FieldType, value: &Value, allowed: &[Value]) -> bool {
     let own = identity(kind, value);
     allowed.iter().any(|other| identity(kind, other) == own)

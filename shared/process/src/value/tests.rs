@@ -130,3 +130,22 @@ fn addresses() {
         assert!(!is_email(bad), "{bad}");
     }
 }
+
+#[test]
+fn values_are_equal_whatever_their_numbers_and_keys_look_like() {
+    let read = |text: &str| -> Value { serde_json::from_str(text).unwrap() };
+    for (left, right, same) in [
+        ("1", "1.0", true),
+        ("-0", "0", true),
+        ("9007199254740993", "9007199254740992", false),
+        (r#"{"a":[1,{"b":2}],"c":null}"#, r#"{"c":null,"a":[1.0,{"b":20e-1}]}"#, true),
+        ("[1]", "[1,1]", false),
+        (r#"{"a":1}"#, r#"{"a":1,"b":1}"#, false),
+        (r#"{"a":1}"#, r#"{"b":1}"#, false),
+        (r#""1""#, "1", false),
+        ("null", "false", false),
+    ] {
+        assert_eq!(super::equal(&read(left), &read(right)), same, "{left} and {right}");
+        assert_eq!(super::equal(&read(right), &read(left)), same, "{right} and {left}");
+    }
+}
