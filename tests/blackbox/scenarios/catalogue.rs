@@ -17,6 +17,8 @@ scenarios! {
         what_needs_a_profile_is_refused,
         there_is_nothing_to_publish_without_a_draft,
         a_process_of_500_steps_runs,
+        what_the_format_refuses,
+        what_reads_oddly_but_runs_is_a_warning,
     ],
     own: [the_command_agrees_about_the_hash],
 }
@@ -245,4 +247,67 @@ fn a_process_of_500_steps_runs(org: &Org) {
     assert_eq!(sent["consumedBy"], "s0");
     let too_many = rest.replace("steps:\n", "steps:\n  - { id: first, agent: Do. }\n");
     refused_as(import(org, &file("longer", &too_many)), "invalid");
+}
+
+fn what_the_format_refuses(org: &Org) {
+    let head = "name: format\ndescription: d\n";
+    let end = "  - { id: end, finish: over }\n";
+    let one = |step: &str| format!("---\n{head}steps:\n  - {step}\n{end}---\n");
+    for (source, about) in [
+        (format!("---\n{head}data_sources: []\nsteps:\n{end}---\n"), "data_sources"),
+        (format!("---\n{head}inputs: {{ a: string, a: number }}\nsteps:\n{end}---\n"), "a"),
+        (format!("---\n{head}inputs: {{ a: {{ type: list, one_of: [[1]] }} }}\nsteps:\n{end}---\n"), "one_of"),
+        (format!("---\n{head}inputs: {{ a: {{ type: number, one_of: [yes] }} }}\nsteps:\n{end}---\n"), "one_of"),
+        (format!("---\n{head}inputs: {{ a: text }}\nsteps:\n{end}---\n"), "text"),
+        (format!("---\n{head}requires: {{ systems: [crm, crm] }}\nsteps:\n{end}---\n"), "crm"),
+        (format!("---\n{head}steps: !list\n{end}---\n"), "tag"),
+        (format!("---\nbase: &b {{ name: x }}\n<<: *b\n{head}steps:\n{end}---\n"), "base"),
+        (one("{ id: a, agent: ' ' }"), "agent"),
+        (one("{ id: a, agent: Do., next: [end, end] }"), "end"),
+        (one("{ id: a, agent: Do., next: [end] }"), "next"),
+        (one("{ id: a, approve: Look., person: p, next: [a, end] }"), "next"),
+        (one("{ id: a, approve: Look., person: p, output: { x: string } }"), "output"),
+        (one("{ id: a, task: Do. }"), "person"),
+        (one("{ id: a, task: Do., person: inputs.nobody }"), "nobody"),
+        (one("{ id: a, agent: Do., person: p }"), "person"),
+        (one("{ id: a, wait: 1w }"), "1w"),
+        (one("{ id: a, wait_until: inputs.when }"), "when"),
+        (one("{ id: a, wait_for: go, on_timeout: nowhere }"), "nowhere"),
+        (one("{ id: a, agent: Do., next: a }"), "a"),
+        (one("{ id: A, agent: Do. }"), "id"),
+        (one("{ id: a }"), "kind"),
+        (one("{ id: a, agent: Do., evidence: [photo] }"), "photo"),
+        (format!("---\n{head}steps:\n{end}  - {{ id: b, agent: Do. }}\n---\n"), "b"),
+    ] {
+        let error = refused_as(import(org, &source), "invalid");
+        assert!(error.issues.iter().any(|i| i.contains(about)), "{source}{:#?}", error.issues);
+    }
+    assert!(refused_as(org.operator.call("get_process", json!({ "name": "format" })), "not_found").issues.is_empty());
+    // Plain words stay words, and an anchor may be used again.
+    let rest = "
+inputs: { yes: &text { type: string, description: no, optional: true }, no: *text }
+steps:
+  - { id: on, finish: off }
+";
+    let run = org.run("words", rest, json!({ "yes": "y" }));
+    assert_eq!(run["run"]["outcome"], "off");
+}
+
+fn what_reads_oddly_but_runs_is_a_warning(org: &Org) {
+    let rest = "
+steps:
+  - { id: ask, agent: Ask., next: [name, look] }
+  - { id: name, agent: Name., output: { who: person } }
+  - { id: look, task: Look., person: steps.name.output.who }
+  - { id: end, finish: over }
+";
+    let imported = import(org, &file("skips", rest)).unwrap();
+    let warnings = imported["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].as_str().unwrap().contains("`name`"), "{warnings:?}");
+    let run = org.run("skips", rest, json!({}));
+    let skipped = json!({ "next": "look", "reason": "In a hurry." });
+    let ended = org.agent.work_on(&run, "ask", json!({}), skipped);
+    assert_eq!(ended["run"]["outcome"], "failed");
+    assert_eq!(ended["run"]["ended"]["by"], "server");
 }

@@ -98,7 +98,9 @@ fn what_is_not_a_ready_agent_step_cannot_be_claimed(org: &Org) {
     refused(org.agent.try_claim(&twice, "two"), "conflict", &["not_ready"]);
     org.agent.work_on(&twice, "one", json!({}), json!({}));
     refused(org.agent.try_claim(&twice, "one"), "conflict", &["not_ready"]);
-    org.agent.claim(&twice, "two");
+    let claimed = org.agent.claim(&twice, "two");
+    let step = json!({ "id": "two", "instructions": "Second.", "output": {}, "evidence": [], "next": null });
+    assert_eq!(claimed["step"], step, "what is not declared reads as nothing asked");
 }
 
 fn a_renewed_token_replaces_the_old_one(org: &Org) {

@@ -14,6 +14,7 @@ scenarios! {
         list_processes_is_by_name_with_the_latest_version,
         a_cursor_belongs_to_its_caller_and_its_filters,
         organizations_see_only_their_own,
+        odd_names_are_not_found,
     ],
 }
 
@@ -126,6 +127,8 @@ fn list_runs_filters_by_process_state_and_inputs(org: &Org) {
     assert_eq!(list(json!({ "inputs": { "n": 1, "kind": "rare" } })), [tagged["run"]["id"].as_str().unwrap()]);
     assert_eq!(list(json!({ "process": "two", "inputs": { "n": 1 }, "limit": 1 })).len(), 2);
     assert_eq!(list(json!({ "inputs": {} })).len(), 7);
+    let spelled: Value = serde_json::from_str(r#"{ "inputs": { "n": 10e-1 } }"#).unwrap();
+    assert_eq!(list(spelled).len(), 3, "who asks did not see how the number was written");
     for none in [json!({ "process": "four" }), json!({ "inputs": { "n": "1" } }), json!({ "inputs": { "m": 1 } })] {
         assert!(list(none.clone()).is_empty(), "{none}");
     }
@@ -203,4 +206,19 @@ fn organizations_see_only_their_own(org: &Org) {
         assert!(client.work().is_empty());
     }
     refused_as(foreign.operator.call("get_process", json!({ "name": "ours" })), "not_found");
+}
+
+fn odd_names_are_not_found(org: &Org) {
+    let run = org.run("ours", AGENT, json!({ "n": 1 }));
+    let long = "x".repeat(100_000);
+    for odd in ["r_", "r_none", "../..", "run/1", "\u{0}", "r_\u{7f}", "😀", "%00", "' or 1=1", long.as_str()] {
+        refused_as(org.agent.call("get_run", json!({ "runId": odd })), "not_found");
+        refused_as(org.agent.call("claim", json!({ "runId": odd, "stepId": "work" })), "not_found");
+        refused_as(org.agent.call("claim", json!({ "runId": run["run"]["id"], "stepId": odd })), "not_found");
+        refused_as(org.operator.call("get_process", json!({ "name": odd })), "not_found");
+        refused_as(org.operator.call("cancel", json!({ "runId": odd, "reason": "Enough." })), "not_found");
+        assert!(org.agent.pages("get_work", json!({ "process": odd })).is_empty());
+        assert!(org.agent.pages("list_runs", json!({ "process": odd })).is_empty());
+        assert!(org.agent.pages("list_runs", json!({ "inputs": { odd: 1 } })).is_empty());
+    }
 }

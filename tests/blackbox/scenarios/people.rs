@@ -24,6 +24,8 @@ scenarios! {
         people_see_work_items_and_agents_see_steps,
         an_operator_machine_does_not_decide,
         a_group_bound_anew_leaves_open_items_alone,
+        an_item_of_another_run_is_not_found,
+        a_note_fits_a_run_that_is_full,
     ],
 }
 
@@ -410,4 +412,32 @@ fn an_operator_machine_does_not_decide(org: &Org) {
     refused_as(machine.try_decide(&run, "pay", "completed", payment("end")), "forbidden");
     refused_as(org.agent.try_decide(&run, "pay", "failed", json!({ "note": "n" })), "forbidden");
     assert_eq!(state(&org.staff.view(&run), "pay"), "waiting");
+}
+
+fn an_item_of_another_run_is_not_found(org: &Org) {
+    let (one, two) = (paying(org), org.agent.start("payment", json!({ "amount": 1 })));
+    let view = org.staff.view(&two);
+    for other in [item(&one, "pay")["id"].as_str().unwrap(), "w_1", "w_", "", "../w", "w_\u{0}", &"w".repeat(3_000)] {
+        let call = decision(&view, "pay", "completed", json!({ "workItemId": other, "output": {} }));
+        refused_as(org.staff.call("decide", call), if other.is_empty() { "invalid" } else { "not_found" });
+    }
+    let mut call = decision(&view, "pay", "completed", payment("end"));
+    call["runId"] = one["run"]["id"].clone();
+    refused_as(org.staff.call("decide", call), "not_found");
+}
+
+fn a_note_fits_a_run_that_is_full(org: &Org) {
+    let limit = org.agent.ok("describe", json!({}))["limits"]["runDataBytes"].as_u64().unwrap();
+    let rest = "
+inputs: { text: string }
+steps:
+  - { id: sign, approve: Sign., person: boss, on_reject: sign }
+  - { id: end, finish: over }
+";
+    let text = "x".repeat(usize::try_from(limit).unwrap() - 1_000);
+    let run = org.run("full", rest, json!({ "text": text }));
+    let note = json!({ "note": "n".repeat(4_000) });
+    org.staff.decide(&run, "sign", "rejected", note.clone());
+    let ended = org.staff.decide(&run, "sign", "failed", note);
+    assert_eq!(ended["run"]["outcome"], "failed");
 }

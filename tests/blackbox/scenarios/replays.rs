@@ -120,7 +120,9 @@ fn a_request_id_belongs_to_its_tool_and_caller(org: &Org) {
     // The very same call from another identity must not get the token.
     let error = refused_as(org.other.call("claim", claim.clone()), "conflict");
     assert!(!format!("{error:?}").contains(claimed["token"].as_str().unwrap()));
-    refused_as(org.staff.call("claim", claim), "conflict");
+    refused_as(org.staff.call("claim", claim.clone()), "conflict");
+    // Nor a person who happens to be named like the agent.
+    refused_as(org.person(org.agent.subject(), &[]).call("claim", claim), "conflict");
     let renew = json!({ "token": claimed["token"], "requestId": "shared-id" });
     refused_as(org.agent.call("renew", renew), "conflict");
     let event = json!({ "runId": run["run"]["id"], "name": "signal", "requestId": "shared-id" });

@@ -16,6 +16,7 @@ scenarios! {
         evidence_is_attached_anew_on_rework,
         an_item_of_an_earlier_attempt_is_already_decided,
         held_events_stay_held_through_rework,
+        a_rejection_into_a_step_that_never_completed_moves_what_lies_forward,
     ],
 }
 
@@ -225,4 +226,28 @@ steps:
     let ended = org.staff.decide(&run, "sign", "approved", json!({}));
     assert_eq!(ended["run"]["outcome"], "over");
     assert_eq!(ended["data"]["steps"]["heard"]["output"], json!({ "n": 1 }));
+}
+
+fn a_rejection_into_a_step_that_never_completed_moves_what_lies_forward(org: &Org) {
+    let rest = "
+steps:
+  - { id: plan, agent: Plan., next: [extra, build] }
+  - { id: extra, agent: Extra., next: build }
+  - { id: build, agent: Build., next: sign }
+  - { id: sign, approve: Sign., person: boss, on_reject: extra }
+  - { id: end, finish: over }
+";
+    let run = org.run("detour", rest, json!({}));
+    org.agent.work_on(&run, "plan", json!({}), to("build"));
+    org.agent.work_on(&run, "build", json!({}), json!({}));
+    let view = org.staff.decide(&run, "sign", "rejected", json!({ "note": "Not without the extra." }));
+    assert_eq!(states(&view), "active/- plan=done extra=ready build=- sign=- end=-");
+    assert!(view["data"]["steps"].get("extra").is_none(), "never completed, nothing to show");
+    assert!(view["data"]["steps"]["plan"].get("by").is_some(), "what lies before stays");
+    let build = view["data"]["steps"]["build"].as_object().unwrap();
+    assert_eq!(build.keys().collect::<Vec<_>>(), ["history"]);
+    org.agent.work_on(&run, "extra", json!({}), json!({}));
+    org.agent.work_on(&run, "build", json!({}), json!({}));
+    let ended = org.staff.decide(&run, "sign", "approved", json!({}));
+    assert_eq!(states(&ended), "ended/over plan=done extra=done build=done sign=done end=done");
 }

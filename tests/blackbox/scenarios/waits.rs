@@ -22,6 +22,8 @@ scenarios! {
         an_overdue_step_stays_open,
         the_due_clock_survives_a_return_and_restarts_with_rework,
         several_waits_pass_in_the_order_of_their_times,
+        an_event_and_its_timeout_at_one_instant_have_one_winner,
+        a_held_event_keeps_the_timeout_from_starting,
     ],
 }
 
@@ -308,4 +310,52 @@ steps:
         (10, 30, 45, 45),
         "each from where the one before ended"
     );
+}
+
+fn an_event_and_its_timeout_at_one_instant_have_one_winner(org: &Org) {
+    org.publish(&crate::harness::file("timed", TIMED));
+    // A timeout takes a second here; the events arrive around it, a little earlier or later each.
+    let ends = crate::harness::at_once(6, |n| {
+        let run = org.agent.start("timed", json!({}));
+        crate::harness::pass(820 + 40 * u64::try_from(n).unwrap());
+        let event = json!({ "runId": run["run"]["id"], "name": "reply", "data": { "n": n } });
+        let consumed = org.agent.ok("send_event", event)["consumedBy"].clone();
+        let view = org.agent.view(&run);
+        match consumed.as_str() {
+            Some("heard") => {
+                assert_eq!(states(&view), "active/- heard=done thank=ready remind=- end=-");
+                assert_eq!(view["data"]["steps"]["heard"]["output"], json!({ "n": n }));
+            }
+            None => {
+                assert_eq!(states(&view), "active/- heard=done thank=- remind=ready end=-");
+                assert_eq!(view["data"]["steps"]["heard"]["by"], "server");
+            }
+            other => panic!("consumed by {other:?}"),
+        }
+        let later = crate::harness::eventually("the second passes", || {
+            let view = org.agent.view(&run);
+            Some(view).filter(|_| !org.agent.work_of(&run).is_empty())
+        });
+        (states(&view), states(&later))
+    });
+    assert!(ends.iter().all(|(at_once, later)| at_once == later), "{ends:#?}");
+}
+
+fn a_held_event_keeps_the_timeout_from_starting(org: &Org) {
+    let rest = "
+steps:
+  - { id: work, agent: Work. }
+  - { id: heard, wait_for: reply, timeout: 0m, on_timeout: late, next: end }
+  - { id: late, finish: late }
+  - { id: end, finish: over }
+";
+    let run = org.run("held", rest, json!({}));
+    org.agent.ok("send_event", json!({ "runId": run["run"]["id"], "name": "reply", "data": { "k": 1 } }));
+    let ended = org.agent.work_on(&run, "work", json!({}), json!({}));
+    assert_eq!(states(&ended), "ended/over work=done heard=done late=- end=done");
+    assert_eq!(ended["data"]["steps"]["heard"]["output"], json!({ "k": 1 }));
+    // Without one, a timeout of no time is past at once.
+    let run = org.agent.start("held", json!({}));
+    let ended = org.agent.work_on(&run, "work", json!({}), json!({}));
+    assert_eq!(states(&ended), "ended/late work=done heard=done late=done end=-");
 }
