@@ -11,7 +11,8 @@ use store::runs::RunFilter;
 use store::{Error, Store};
 
 use crate::World;
-use crate::actors::{agents, call, people, resolve, submit, sweep_once, token_of};
+use crate::actors::{agents, call, people, resolve, submit, token_of};
+use crate::background::sweep_once;
 use crate::calls::{Act, agent, insist};
 use crate::faults::LATE_MILLIS;
 use crate::processes::ORGS;

@@ -16,6 +16,7 @@
 )]
 
 pub mod actors;
+pub mod background;
 pub mod calls;
 pub mod check;
 pub mod collisions;

@@ -1,6 +1,6 @@
 //! The checker can fail: on tables that are broken on purpose it must find a broken promise within a few seeds.
 #![allow(
-    clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
     reason = "a test that cannot go on fails, and this is how"
@@ -152,4 +152,37 @@ fn a_table_that_loses_attempts() {
     found(|_, ops| {
         ops.retain(|op| !matches!(op, Op::Put { item, .. } if item.key.sort.starts_with("a/")));
     });
+}
+
+/// A table whose reads of request records miss every second one: a read that is not strongly consistent.
+struct Forgetful {
+    memory: MemoryTable,
+    reads: AtomicU64,
+}
+
+#[async_trait]
+impl Table for Forgetful {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, TableError> {
+        let missed = self.reads.fetch_add(1, Ordering::Relaxed) % 2 == 1;
+        let found = self.memory.get(keys).await?;
+        let seen =
+            |(key, item): (&Key, Option<Item>)| item.filter(|_| !missed || !key.partition.starts_with("request/"));
+        Ok(keys.iter().zip(found).map(seen).collect())
+    }
+    async fn query(&self, range: &Range) -> Result<Vec<Item>, TableError> {
+        self.memory.query(range).await
+    }
+    async fn transact(&self, ops: &[Op]) -> Result<(), TableError> {
+        self.memory.transact(ops).await
+    }
+}
+
+#[test]
+fn a_table_whose_reads_are_old() {
+    let found = (0..SEEDS).find_map(|seed| {
+        let table = |memory| -> Arc<dyn Table> { Arc::new(Forgetful { memory, reads: AtomicU64::new(0) }) };
+        simulation::simulate_on(seed, false, table).err()
+    });
+    let what = found.expect("old reads go unnoticed").what;
+    assert!(what.contains("was written, then refused") || what.contains("used again"), "{what}");
 }
