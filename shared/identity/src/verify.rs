@@ -20,6 +20,10 @@ use std::sync::Arc;
 /// Longest token that is looked at, in bytes.
 pub const TOKEN_BYTES: usize = 16_384;
 
+/// Longest subject, and longest organization, in bytes. They become parts of keys and of claim tokens, whose lengths are
+/// bounded; OpenID Connect bounds a subject at 255.
+pub const NAME_BYTES: usize = 512;
+
 /// Clocks of issuer and server may differ by this much, in seconds.
 pub const LEEWAY_SECONDS: u64 = 30;
 
@@ -226,6 +230,12 @@ fn read_caller(claims: &Value, issuer: &IssuerConfig) -> Result<Caller, AuthErro
         Some(org) => org.clone(),
         None => text(claims, &names.org).ok_or(AuthError::Claim("organization claim is missing or blank"))?,
     };
+    if subject.len() > NAME_BYTES {
+        return Err(AuthError::Claim("subject (`sub`) is longer than 512 bytes"));
+    }
+    if org.len() > NAME_BYTES {
+        return Err(AuthError::Claim("organization claim is longer than 512 bytes"));
+    }
     let kind = match claim(claims, &names.kind) {
         None => issuer.kind_when_absent.ok_or(AuthError::Claim("kind claim is missing"))?,
         Some(Value::String(kind)) if kind == Kind::Agent.as_str() => Kind::Agent,

@@ -304,6 +304,15 @@ async fn an_unverified_address_names_nobody() {
 }
 
 #[tokio::test]
+async fn names_that_become_keys_are_bounded() {
+    for name in ["sub", "org"] {
+        assert!(outcome(&sign(&with(name, json!("x".repeat(NAME_BYTES))), Some("one"), 1)).await.is_ok(), "{name}");
+        let long = with(name, json!("x".repeat(NAME_BYTES + 1)));
+        assert!(matches!(refused(&long).await, AuthError::Claim(_)), "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_symmetric_key_in_the_set_verifies_nothing() {
     let secret = json!({ "kty": "oct", "k": URL_SAFE_NO_PAD.encode("secret"), "kid": "s" });
     let verifier = verifier_of(issuer_config(), &[public(1, "one"), secret]);

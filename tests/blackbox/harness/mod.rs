@@ -9,7 +9,7 @@ mod server;
 
 use std::sync::{Arc, LazyLock};
 
-pub use client::{Answer, Client, Http, ToolError, anonymous, fresh};
+pub use client::{Answer, Client, ToolError, anonymous, fresh};
 pub use expect::{item, refused, refused_as, state, states, without_urls};
 pub use org::{Identity, Org, file};
 pub use server::{BRIEF_SECONDS, Options, Server, is_remote, stop_servers};

@@ -8,7 +8,9 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
+use local::issuer::{Issuer, TokenRequest};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -47,7 +49,7 @@ pub struct Server {
 }
 
 enum Place {
-    Own { folder: TempDir, running: Mutex<Option<Running>> },
+    Own { folder: TempDir, running: Mutex<Option<Running>>, issuer: OnceLock<Issuer> },
     Remote { mcp: String, token_command: String },
 }
 
@@ -104,7 +106,7 @@ impl Server {
     /// Starts a server in a new folder.
     pub fn start(options: Options) -> Arc<Server> {
         let folder = TempDir::with_prefix("procession-blackbox-").unwrap();
-        let server = Server { place: Place::Own { folder, running: Mutex::new(None) } };
+        let server = Server { place: Place::Own { folder, running: Mutex::new(None), issuer: OnceLock::new() } };
         server.restart(options);
         Arc::new(server)
     }
@@ -137,7 +139,7 @@ impl Server {
     /// Starts the server on its folder, after killing the one that runs there.
     pub fn restart(&self, options: Options) {
         self.kill();
-        let Place::Own { folder, running } = &self.place else { panic!("this scenario needs a server of its own") };
+        let Place::Own { folder, running, .. } = &self.place else { panic!("this scenario needs a server of its own") };
         let log = std::fs::File::options().create(true).append(true).open(folder.path().join("log")).unwrap();
         let mut guard = Command::new("sh")
             .args(["-c", GUARD, "guard", env!("CARGO_BIN_EXE_procession"), "dev", "--json"])
@@ -181,22 +183,35 @@ impl Server {
         self.mcp().trim_end_matches("/mcp").to_owned()
     }
 
-    /// A bearer token for this identity.
+    /// A bearer token for this identity. Of a server of our own it is made in this process, as the command would: that is
+    /// quicker, and there are hundreds.
     pub fn token(&self, identity: &Identity) -> String {
-        let arguments = identity.arguments();
-        let output = match &self.place {
-            Place::Own { .. } => {
-                let mut command = Command::new(env!("CARGO_BIN_EXE_procession"));
-                command.arg("token").arg("--data").arg(self.data()).args(arguments).output().unwrap()
+        match &self.place {
+            Place::Own { issuer, .. } => {
+                let issuer = issuer.get_or_init(|| Issuer::open(&self.data()).unwrap());
+                let kind = if identity.kind == "agent" { identity::Kind::Agent } else { identity::Kind::Person };
+                let Identity { subject, org, groups, operator, person, .. } = identity.clone();
+                let ttl = Duration::from_secs(3_600);
+                issuer.token(&TokenRequest { kind, subject, org, groups, operator, person, ttl }).unwrap()
             }
             Place::Remote { token_command, .. } => {
                 let script = format!("{token_command} \"$@\"");
-                Command::new("sh").args(["-c", &script, "token"]).args(arguments).output().unwrap()
+                made(Command::new("sh").args(["-c", &script, "token"]), identity)
             }
-        };
-        assert!(output.status.success(), "no token: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        }
     }
+
+    /// The same, made by the command.
+    pub fn token_by_command(&self, identity: &Identity) -> String {
+        made(Command::new(env!("CARGO_BIN_EXE_procession")).arg("token").arg("--data").arg(self.data()), identity)
+    }
+}
+
+/// The token that a command prints.
+fn made(command: &mut Command, identity: &Identity) -> String {
+    let output = command.args(identity.arguments()).output().unwrap();
+    assert!(output.status.success(), "no token: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 impl Drop for Server {

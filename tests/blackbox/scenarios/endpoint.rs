@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Options, Org, Server, anonymous, item, scenarios};
+use crate::harness::{Client, Options, Org, Server, anonymous, item, refused_as, scenarios};
 
 scenarios! {
     any: [
@@ -18,7 +18,7 @@ scenarios! {
         describe_is_true_to_what_is_offered,
         every_tool_explains_itself,
     ],
-    own: [a_token_of_another_server_is_refused, the_log_tells_no_secrets],
+    own: [the_command_makes_tokens, a_token_of_another_server_is_refused, the_log_tells_no_secrets],
 }
 
 const SIGN: &str = "
@@ -241,4 +241,18 @@ fn the_log_tells_no_secrets() {
     for line in log.lines() {
         serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("not a JSON line: {line}"));
     }
+}
+
+fn the_command_makes_tokens() {
+    let org = Org::new(&Server::shared(), "command");
+    let by_command = |client: &Client| client.with_token(org.server.token_by_command(&client.who));
+    let operator = by_command(&org.operator);
+    let source = crate::harness::file("signing", SIGN);
+    operator.ok("import_process", json!({ "source": source }));
+    operator.ok("publish_process", json!({ "name": "signing", "roles": { "boss": "staff" } }));
+    let run = by_command(&org.agent).start("signing", json!({}));
+    assert_eq!(run["run"]["startedBy"], org.agent.subject());
+    refused_as(by_command(&org.outsider).try_decide(&run, "sign", "approved", json!({})), "forbidden");
+    let view = by_command(&org.staff).decide(&run, "sign", "approved", json!({}));
+    assert_eq!(view["data"]["steps"]["sign"]["by"], org.staff.subject());
 }

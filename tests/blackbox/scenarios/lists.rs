@@ -15,6 +15,7 @@ scenarios! {
         a_cursor_belongs_to_its_caller_and_its_filters,
         organizations_see_only_their_own,
         odd_names_are_not_found,
+        what_became_ready_at_one_instant_has_one_order,
     ],
 }
 
@@ -220,5 +221,17 @@ fn odd_names_are_not_found(org: &Org) {
         assert!(org.agent.pages("get_work", json!({ "process": odd })).is_empty());
         assert!(org.agent.pages("list_runs", json!({ "process": odd })).is_empty());
         assert!(org.agent.pages("list_runs", json!({ "inputs": { odd: 1 } })).is_empty());
+    }
+}
+
+fn what_became_ready_at_one_instant_has_one_order(org: &Org) {
+    org.publish(&file("lists", AGENT));
+    crate::harness::at_once(8, |n| org.agent.start("lists", json!({ "n": n })));
+    for (tool, field) in [("get_work", "runId"), ("list_runs", "id")] {
+        let whole = ids(&org.agent.pages(tool, json!({})), field);
+        assert_eq!(whole.len(), 8);
+        for limit in [1, 3] {
+            assert_eq!(ids(&org.agent.pages(tool, json!({ "limit": limit })), field), whole, "{tool} by {limit}");
+        }
     }
 }

@@ -11,6 +11,8 @@ scenarios! {
         one_request_from_16_connections_happens_once,
         a_submission_and_a_cancellation_have_one_outcome,
         many_runs_at_once_do_not_disturb_each_other,
+        events_sent_at_once_are_all_kept,
+        publications_at_once_number_their_versions,
     ],
 }
 
@@ -174,4 +176,55 @@ fn many_runs_at_once_do_not_disturb_each_other(org: &Org) {
         assert_eq!(view["data"]["steps"]["work"]["by"], format!("a_{n}"));
     }
     assert!(org.staff.work().is_empty() && org.agent.work().is_empty());
+}
+
+fn events_sent_at_once_are_all_kept(org: &Org) {
+    let count = 12;
+    let mut rest = "steps:\n  - { id: work, agent: Work. }\n".to_owned();
+    for n in 0..count {
+        rest.push_str(&format!("  - {{ id: heard{n}, wait_for: signal }}\n"));
+    }
+    rest.push_str("  - { id: end, finish: over }\n");
+    let run = org.run("many-events", &rest, json!({}));
+    at_once(count, |n| {
+        let call = json!({ "runId": run["run"]["id"], "name": "signal", "data": { "n": n }, "requestId": fresh() });
+        assert_eq!(patient(&org.agent, "send_event", &call), Ok(json!({ "consumedBy": null })));
+    });
+    let ended = org.agent.work_on(&run, "work", json!({}), json!({}));
+    assert_eq!(ended["run"]["outcome"], "over", "each of the waits has its event");
+    let mut heard: Vec<u64> =
+        (0..count).map(|n| ended["data"]["steps"][format!("heard{n}")]["output"]["n"].as_u64().unwrap()).collect();
+    heard.sort_unstable();
+    assert_eq!(heard, (0..u64::try_from(count).unwrap()).collect::<Vec<_>>());
+}
+
+fn publications_at_once_number_their_versions(org: &Org) {
+    let source = |n: usize| file("busy", &format!("steps:\n  - {{ id: end, finish: over {n} }}"));
+    org.publish(&source(99));
+    org.operator.token();
+    let published: Vec<Value> = at_once(6, |n| {
+        let import = json!({ "source": source(n), "requestId": fresh() });
+        patient(&org.operator, "import_process", &import).unwrap();
+        // Another import may have taken this draft's place, and another publication may have taken the draft.
+        match patient(&org.operator, "publish_process", &json!({ "name": "busy", "roles": {}, "requestId": fresh() })) {
+            Ok(published) => Some(published),
+            Err(error) => {
+                assert_eq!(error.code, "not_found", "{error:?}");
+                None
+            }
+        }
+    })
+    .into_iter()
+    .flatten()
+    .collect();
+    assert!(!published.is_empty());
+    let mut versions: Vec<u64> = published.iter().map(|p| p["version"].as_u64().unwrap()).collect();
+    versions.sort_unstable();
+    let expected: Vec<u64> = (2..).take(published.len()).collect();
+    assert_eq!(versions, expected, "no number twice, none left out");
+    for one in &published {
+        let known = org.operator.ok("get_process", json!({ "name": "busy", "version": one["version"] }));
+        assert_eq!(known["published"]["hash"], one["hash"]);
+        assert_eq!(known["latest"], versions.len() + 1);
+    }
 }
