@@ -416,9 +416,8 @@ mod tests {
     fn depth_is_bounded() {
         let nested = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!({ "a": inner }));
         let read = |levels| {
-            let Value::Object(arguments) = json!({ "requestId": "r", "output": nested(levels) }) else {
-                unreachable!()
-            };
+            let arguments =
+                Map::from_iter([("requestId".to_owned(), json!("r")), ("output".to_owned(), nested(levels))]);
             validator().read::<Arguments>(arguments)
         };
         assert!(read(DEPTH_LEVELS - 1).is_ok());

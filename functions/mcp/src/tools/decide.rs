@@ -75,13 +75,29 @@ impl Tool for Decide {
 
     async fn call(call: Call<'_>, arguments: Arguments) -> Result<RunView, store::Error> {
         faults(&arguments)?;
-        let Arguments { run_id, work_item_id, snapshot, decision, output, evidence, summary, next, reason, note, request_id } =
-            arguments;
+        let Arguments {
+            run_id,
+            work_item_id,
+            snapshot,
+            decision,
+            output,
+            evidence,
+            summary,
+            next,
+            reason,
+            note,
+            request_id,
+        } = arguments;
         let request = call.request(Self::NAME, &request_id);
         let evidence = refs(evidence);
         let note = given(note);
-        let submission =
-            Submission { output: output.unwrap_or_default(), evidence: Vec::new(), summary: given(summary), next, reason };
+        let submission = Submission {
+            output: output.unwrap_or_default(),
+            evidence: Vec::new(),
+            summary: given(summary),
+            next,
+            reason,
+        };
         let command = |evidence| {
             let text = || note.clone().unwrap_or_default();
             Command::Decide {

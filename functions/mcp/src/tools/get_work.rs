@@ -41,7 +41,7 @@ pub(crate) struct Page {
 #[serde(untagged)]
 #[schemars(inline)]
 enum Work {
-    Step(StepWork),
+    Step(Box<StepWork>),
     Item(Box<ItemWork>),
 }
 
@@ -130,7 +130,7 @@ impl Tool for GetWork {
                 let page = call.store.agent_work(call.org(), &call.actor, process, limit, cursor).await?;
                 let now = call.store.now();
                 let items = page.items.into_iter().map(|e| {
-                    Work::Step(StepWork {
+                    Work::Step(Box::new(StepWork {
                         overdue: e.due.is_some_and(|due| due <= now),
                         claim: ClaimCall {
                             tool: "claim",
@@ -148,7 +148,7 @@ impl Tool for GetWork {
                         ready_since: e.ready_since,
                         due: e.due,
                         handoff: e.handoff,
-                    })
+                    }))
                 });
                 Ok(Page { items: items.collect(), next_cursor: page.next_cursor })
             }

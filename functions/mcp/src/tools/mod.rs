@@ -249,9 +249,7 @@ fn actor(caller: &Caller) -> Actor {
 
 fn refused(tool: &'static str, error: store::Error) -> Failure {
     Failure::Refused(match error {
-        store::Error::Refused(refusal) => {
-            ToolError::new(refusal.code, refusal.message).with_issues(refusal.issues)
-        }
+        store::Error::Refused(refusal) => ToolError::new(refusal.code, refusal.message).with_issues(refusal.issues),
         store::Error::Retry(why) => {
             tracing::warn!(tool, why, "storage did not let a call through");
             ToolError::new(Code::Retry, "The server is busy with this. Repeat the call with the same requestId.")
