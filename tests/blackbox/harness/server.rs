@@ -7,7 +7,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
 
 use local::issuer::{Issuer, TokenRequest};
@@ -69,9 +69,13 @@ pub fn is_remote() -> bool {
     std::env::var_os("PROCESSION_URL").is_some()
 }
 
-/// Stops the servers that scenarios shared, and removes their folders.
+/// Every server that was started and may still run.
+static STARTED: Mutex<Vec<Weak<Server>>> = Mutex::new(Vec::new());
+
+/// Stops all servers, and removes their folders.
 pub fn stop_servers() {
-    for server in [&SHARED, &FAST, &BRIEF].into_iter().filter_map(OnceLock::get) {
+    let started = std::mem::take(&mut *STARTED.lock().unwrap_or_else(|e| e.into_inner()));
+    for server in started.iter().filter_map(Weak::upgrade) {
         server.kill();
         if let Place::Own { folder, .. } = &server.place {
             let _ = std::fs::remove_dir_all(folder.path());
@@ -108,7 +112,9 @@ impl Server {
         let folder = TempDir::with_prefix("procession-blackbox-").unwrap();
         let server = Server { place: Place::Own { folder, running: Mutex::new(None), issuer: OnceLock::new() } };
         server.restart(options);
-        Arc::new(server)
+        let server = Arc::new(server);
+        STARTED.lock().unwrap().push(Arc::downgrade(&server));
+        server
     }
 
     /// The folder that the server keeps everything in.

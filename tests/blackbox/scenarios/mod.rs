@@ -1,6 +1,7 @@
 //! The scenarios, one file each, named for what they show.
 
 mod arguments;
+mod assignments;
 mod authorization;
 mod catalogue;
 mod claims;
@@ -28,6 +29,7 @@ use crate::harness::Scenario;
 pub fn all() -> Vec<Scenario> {
     let files = [
         arguments::scenarios,
+        assignments::scenarios,
         authorization::scenarios,
         catalogue::scenarios,
         claims::scenarios,
