@@ -14,6 +14,9 @@ use crate::table::{Item, Op, Range, When};
 /// Most timers, or notices, that one look takes from a shard.
 const TAKEN_ITEMS: u32 = 100;
 
+/// Most notices that are filed in one transaction: two operations each, and far from what a transaction may hold in bytes.
+pub const FILED_NOTICES: usize = 20;
+
 impl Store {
     /// Timers of a shard that are due by now, oldest first, at most 100.
     pub async fn due(&self, shard: u8) -> Result<Vec<Alarm>, Error> {
@@ -49,14 +52,28 @@ impl Store {
 
     /// Files notices as sent. They are sent at least once: a crash between sending and filing sends them again.
     pub async fn sent(&self, notices: &Notices) -> Result<(), Error> {
-        let Notices { org, run, at, rev, .. } = notices;
-        let item =
-            Item { key: keys::notices(org, run, *at, *rev), tag: String::new(), doc: crate::lists::doc(notices)? };
-        let ops = [
-            Op::Put { item, when: When::Always },
-            Op::Delete { key: keys::outbox(org, run, *at, *rev), when: When::Always },
-        ];
-        Ok(self.table.transact(&ops).await?)
+        self.sent_all(std::slice::from_ref(notices)).await
+    }
+
+    /// Files many notices as sent, up to [`FILED_NOTICES`] in one transaction: filed one by one they would cost a busy
+    /// server a transaction for each of its writes.
+    ///
+    /// # Errors
+    ///
+    /// The first failed transaction; what was filed before it stays filed, the rest is sent again.
+    pub async fn sent_all(&self, sent: &[Notices]) -> Result<(), Error> {
+        for some in sent.chunks(FILED_NOTICES) {
+            let mut ops = Vec::with_capacity(2 * some.len());
+            for notices in some {
+                let Notices { org, run, at, rev, .. } = notices;
+                let key = keys::notices(org, run, *at, *rev);
+                let item = Item { key, tag: String::new(), doc: crate::lists::doc(notices)? };
+                ops.push(Op::Put { item, when: When::Always });
+                ops.push(Op::Delete { key: keys::outbox(org, run, *at, *rev), when: When::Always });
+            }
+            self.table.transact(&ops).await?;
+        }
+        Ok(())
     }
 
     /// Notices of an organization that were sent, newest first.

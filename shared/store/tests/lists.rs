@@ -301,3 +301,27 @@ async fn a_due_time_is_stored_noted_once_and_told_once() {
     world.claim(&agent("bot"), &run, "write").await;
     assert_eq!(world.store.view(ORG, &run).await.unwrap().steps[0].overdue, Some(true));
 }
+
+#[tokio::test]
+async fn many_notices_are_filed_in_few_transactions_and_none_is_lost() {
+    const RUNS: usize = 2 * store::wake::FILED_NOTICES + 3;
+    const ASK: &str = "---\nname: ask\ndescription: Ask.\nsteps:\n  - { id: ask, person: editor, approve: Yes?, next: \
+                       end }\n  - { id: end, finish: done }\n---\n";
+    let world = World::with(ASK).await;
+    for _ in 0..RUNS {
+        world.start("ask", json!({})).await;
+    }
+    let mut told = Vec::new();
+    for shard in 0..store::keys::SHARDS {
+        told.extend(world.store.unsent(shard).await.unwrap());
+    }
+    assert_eq!(told.len(), RUNS);
+    world.store.sent_all(&[]).await.unwrap();
+    world.store.sent_all(&told).await.unwrap();
+    assert_eq!(world.stored("outbox/"), []);
+    let mut filed: Vec<String> = world.store.notices(ORG, 200).await.unwrap().into_iter().map(|n| n.run).collect();
+    let mut expected: Vec<String> = told.into_iter().map(|n| n.run).collect();
+    filed.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(filed, expected);
+}

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::endpoint::{Endpoint, EndpointFuture, Params, ResolveEndpoint};
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Region, StalledStreamProtectionConfig};
@@ -34,7 +35,7 @@ pub(crate) fn open(folder: Arc<Folder>) -> Result<Client, LocalError> {
     let config = aws_sdk_dynamodb::Config::builder()
         .behavior_version(BehaviorVersion::latest())
         .region(Region::from_static("local"))
-        .endpoint_url("http://table.localhost")
+        .endpoint_resolver(Here)
         .http_client(http_client_fn(move |_, _| connector.clone()))
         // Nobody but this process can reach the engine, so there is no one to prove an identity to.
         .allow_no_auth()
@@ -44,6 +45,17 @@ pub(crate) fn open(folder: Arc<Folder>) -> Result<Client, LocalError> {
         .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
         .build();
     Ok(Client::from_conf(config))
+}
+
+/// Where the table is. Nothing is resolved: the connector reads no address, and working one out from a region, as the
+/// client does by itself, would cost every call a parse of the address and a search of AWS's partitions.
+#[derive(Debug)]
+struct Here;
+
+impl ResolveEndpoint for Here {
+    fn resolve_endpoint<'a>(&'a self, _: &'a Params) -> EndpointFuture<'a> {
+        EndpointFuture::ready(Ok(Endpoint::builder().url("http://table.localhost").build()))
+    }
 }
 
 #[derive(Debug)]
