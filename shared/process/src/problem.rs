@@ -205,7 +205,11 @@ pub(crate) fn did_you_mean(suggestion: Option<&str>) -> String {
 fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     const FAR: usize = 3;
     let word: Vec<char> = word.chars().take(QUOTE_CHARACTERS + 10).flat_map(|c| fold(c).to_lowercase()).collect();
-    let allowed = (word.len() / 3).clamp(1, FAR - 1);
+    // One edit turns any word of two letters into half of another: that is no slip of the pen.
+    let allowed = match word.len() {
+        0..=2 => 0,
+        letters => (letters / 3).clamp(1, FAR - 1),
+    };
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
         let other: Vec<char> = candidate.chars().flat_map(|c| fold(c).to_lowercase()).collect();
@@ -266,6 +270,8 @@ mod tests {
         check("dnoe", Some("done"));
         check("finish", None);
         check("d", None);
+        assert_eq!(closest("b", ["a", "ab"]), None);
+        assert_eq!(closest("A", ["b", "a"]), Some("a"));
         check("", None);
     }
 

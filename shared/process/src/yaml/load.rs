@@ -306,9 +306,11 @@ fn hint(info: &str) -> &'static str {
     if info.contains("tab ") || info.contains("tabs ") {
         "; indent with spaces"
     } else if info.contains("mapping values") {
-        "; text that contains `: ` needs quotes"
+        "; text that contains `: ` needs quotes, and the keys of one mapping begin in one column"
     } else if info.contains("expect ':'") || info.contains("simple key expected") {
         "; a key is followed by `:` and a space, and longer text is indented below its key"
+    } else if info.contains("did not find expected key") || info.contains("expected '-' indicator") {
+        "; line up the dashes of a list, and the keys of a mapping, each in one column"
     } else if info.contains("end of stream") || info.contains("eof") || info.contains("expected ','") {
         "; close every quote and bracket"
     } else if info.contains("in quoted scalar") {
