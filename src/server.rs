@@ -14,7 +14,7 @@ use mcp::{App, EndpointConfig, ProcessTools};
 use serde::{Deserialize, Serialize};
 use store::counting::Counting;
 use store::table::Table;
-use store::{Parts, RandomIds, Seal, SealKey, Settings, Store};
+use store::{Clock as _, Parts, RandomIds, Seal, SealKey, Settings, Store};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -26,6 +26,9 @@ pub const ORG: &str = "local";
 
 /// The file of the data folder that says what the last server there was.
 const KNOWN: &str = "server.json";
+
+/// How far ahead a clock may be before people are told, in milliseconds.
+const AHEAD_MILLIS: i64 = 1_000;
 
 /// How a server is started.
 #[derive(Debug, Clone)]
@@ -94,6 +97,13 @@ impl Running {
             // Aborted, which is no fault.
             let _ = task.await;
         }
+    }
+}
+
+impl Running {
+    /// Whether the server's clock shows another time than the machine's: it ran faster in this folder before.
+    pub fn clock_is_ahead(&self) -> bool {
+        self.store.now().millis() > store::SystemClock.now().millis() + AHEAD_MILLIS
     }
 }
 

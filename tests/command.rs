@@ -150,6 +150,36 @@ fn the_demo_plays_to_the_end_in_plain_text_and_leaves_nothing() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_reader_that_goes_away_stops_nothing_and_a_full_disk_is_said_once() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut demo = procession(&["demo"])
+        .env("TMPDIR", dir.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the demo starts");
+    drop(demo.stdout.take());
+    let output = demo.wait_with_output().expect("the demo ends");
+    assert_eq!((output.status.code(), err(&output).as_str()), (Some(1), ""));
+    assert_eq!(std::fs::read_dir(dir.path()).expect("the folder").count(), 0, "it cleaned up all the same");
+
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("a full device");
+    let output = procession(&["check", "examples/trial-followup", "examples/parcel-return"])
+        .stdout(full)
+        .output()
+        .expect("the command runs");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(err(&output).matches("standard output cannot be written").count(), 1, "{}", err(&output));
+}
+
+#[test]
+fn publish_without_a_token_says_where_to_get_one() {
+    let (_, err) = exits(1, &["publish", "examples/trial-followup"]);
+    assert!(err.contains("PROCESSION_TOKEN") && err.contains("procession token"), "{err}");
+}
+
+#[test]
 fn a_kept_demo_can_be_served_again() {
     let dir = tempfile::tempdir().expect("a folder");
     let output = procession(&["demo", "--keep"]).env("TMPDIR", dir.path()).output().expect("the demo runs");
@@ -228,7 +258,7 @@ fn publish_publishes_once_and_refuses_before_it_sends() {
 
     let unknown = server.publish(&operator, &["examples/supplier-onboarding", "--bind", "finance=f", "--bind", "x=y"]);
     assert_eq!(unknown.status.code(), Some(1));
-    assert!(err(&unknown).contains("--bind x=y: no process given here has this role (finance)"), "{}", err(&unknown));
+    assert!(err(&unknown).contains("--bind x=y: no process given here has this role: finance"), "{}", err(&unknown));
 
     // One bad file among several: nothing of the good one is sent.
     let bad = server.publish(&operator, &["examples/trial-followup", "Cargo.toml"]);
@@ -274,8 +304,8 @@ fn publish_reads_address_and_token_from_the_environment() {
     let mut command = procession(&["publish", "examples/trial-followup"]);
     let done = command.env("PROCESSION_URL", &server.mcp).env("PROCESSION_TOKEN", &token).output().expect("it runs");
     assert_eq!(done.status.code(), Some(0), "{}", err(&done));
-    let (_, missing) = exits(2, &["publish", "examples/trial-followup", "--url", &server.mcp]);
-    assert!(missing.contains("--token"), "{missing}");
+    let (_, missing) = exits(1, &["publish", "examples/trial-followup", "--url", &server.mcp]);
+    assert!(missing.contains("there is no token"), "{missing}");
     let mut help = procession(&["publish", "--help"]);
     let help = help.env("PROCESSION_TOKEN", &token).output().expect("it runs");
     assert!(!out(&help).contains(&token), "the help shows a token");

@@ -161,7 +161,7 @@ pub async fn run(plan: &Plan, progress: impl Fn(&str)) -> anyhow::Result<Report>
         storage: Vec::new(),
     };
     for users in &plan.users {
-        progress(&format!("measuring {users} users"));
+        progress(&format!("measuring {users} {}", if *users == 1 { "user" } else { "users" }));
         report.levels.push(load::level(*users, plan.until).await?);
     }
     progress("counting storage calls");

@@ -152,11 +152,13 @@ async fn second_round(scene: &mut Scene, cast: &Cast, run: &str) -> anyhow::Resu
     scene.note(&format!("it reads finance's note: {REJECTION}"));
     let renew = json!({ "token": text(&claimed, "/token")?, "progress": PROGRESS, "requestId": request_id() });
     let renewed = scene.call(&cast.stand_in, "renew", renew).await?;
+    scene.note("a new token; the progress is kept");
     let escalate = json!({ "token": text(&renewed, "/token")?, "note": QUESTION, "requestId": request_id() });
     scene.call(&cast.stand_in, "escalate", escalate).await?;
 
     let work = scene.call(&cast.olga, "get_work", json!({})).await?;
     expect("what the agent asks", at(&work, "/items/0/workItem/escalation/note"), &json!(QUESTION))?;
+    scene.note(&format!("the escalation: {QUESTION}"));
     let decision = decision(at(&work, "/items/0/workItem/decide/arguments"), "returned", Some(ANSWER))?;
     scene.call(&cast.olga, "decide", decision).await?;
 
@@ -188,6 +190,7 @@ async fn second_round(scene: &mut Scene, cast: &Cast, run: &str) -> anyhow::Resu
 async fn approval(scene: &mut Scene, cast: &Cast, run: &str) -> anyhow::Result<Value> {
     scene.part("6  Finance approves, and the run ends");
     let work = scene.call(&cast.felix, "get_work", json!({})).await?;
+    scene.note("the work item of the second round, with a snapshot of its own");
     let view = scene.call(&cast.felix, "get_run", json!({ "runId": run })).await?;
     open_evidence(scene, &view, SECOND_REPORT).await?;
     let decision = decision(at(&work, "/items/0/workItem/decide/arguments"), "approved", None)?;
@@ -199,6 +202,7 @@ async fn approval(scene: &mut Scene, cast: &Cast, run: &str) -> anyhow::Result<V
     expect("why it cannot be cancelled", refused.issues, vec!["run_ended".to_owned()])?;
     let view = scene.call(&cast.mira, "get_run", json!({ "runId": run })).await?;
     expect("the number as it was written", at(&view, "/data/inputs/yearlySpend").to_string(), "48000.50".to_owned())?;
+    scene.note("the run as it stays: 48000.50 is still 48000.50");
     Ok(view)
 }
 

@@ -9,7 +9,6 @@ mod cast;
 mod record;
 mod scene;
 
-use std::io::Write as _;
 use std::time::Instant;
 
 use anyhow::Context as _;
@@ -31,12 +30,12 @@ const PROCESS: &str = include_str!("../../examples/supplier-onboarding/PROCESS.m
 /// What deviated from what should have been.
 pub async fn play(keep: bool) -> anyhow::Result<()> {
     let paint = Paint::detect();
-    println!("{}\n", paint.title("Procession: one supplier, from the request to the decision"));
+    crate::say!("{}\n", paint.title("Procession: one supplier, from the request to the decision"));
     let began = Instant::now();
     let dir = tempfile::Builder::new().prefix("procession-demo-").tempdir().context("no temporary folder")?;
     let server = start(&dir, paint).await?;
     let cast = Cast::new(&server).await?;
-    progress(&format!("{} identities have tokens of their own and are connected", cast.people().count()), paint)?;
+    progress(&format!("{} identities have tokens of their own and are connected", cast.people().count()), paint);
 
     let mut scene = Scene::new(paint);
     let played = acts::play(&mut scene, &cast).await;
@@ -45,7 +44,7 @@ pub async fn play(keep: bool) -> anyhow::Result<()> {
             record::print(&view, paint);
             let seconds = began.elapsed().as_secs_f64();
             let (calls, refusals) = scene.counts();
-            println!(
+            crate::say!(
                 "\n{}",
                 paint.good(format!(
                     "Everything went as it should: {calls} calls, {refusals} of them refused as they had to be, {seconds:.1} s."
@@ -60,9 +59,9 @@ pub async fn play(keep: bool) -> anyhow::Result<()> {
     if keep {
         let kept = dir.keep();
         let kept = kept.display();
-        println!("\nThe data is in {kept}. To look at it:");
-        println!("  procession dev --data {kept}");
-        println!("  procession token --data {kept} --kind person --subject olga@example.com --operator");
+        crate::say!("\nThe data is in {kept}. To look at it:");
+        crate::say!("  procession dev --data {kept}");
+        crate::say!("  procession token --data {kept} --kind person --subject olga@example.com --operator");
     } else {
         dir.close().context("the temporary folder cannot be removed")?;
     }
@@ -70,15 +69,14 @@ pub async fn play(keep: bool) -> anyhow::Result<()> {
 }
 
 async fn start(dir: &TempDir, paint: Paint) -> anyhow::Result<Running> {
-    progress(&format!("a server starts in {}", dir.path().display()), paint)?;
+    progress(&format!("a server starts in {}", dir.path().display()), paint);
     let began = Instant::now();
     let running = server::start(Options { data: dir.path().to_owned(), ..Options::default() }).await?;
-    progress(&format!("{} answers after {} ms", running.mcp, began.elapsed().as_millis()), paint)?;
+    progress(&format!("{} answers after {} ms", running.mcp, began.elapsed().as_millis()), paint);
     Ok(running)
 }
 
 /// A line about what is under way, shown at once.
-fn progress(text: &str, paint: Paint) -> anyhow::Result<()> {
-    println!("{}", paint.dim(format!("… {text}")));
-    Ok(std::io::stdout().flush()?)
+fn progress(text: &str, paint: Paint) {
+    crate::say!("{}", paint.dim(format!("… {text}")));
 }

@@ -7,8 +7,8 @@ use crate::paint::Paint;
 
 /// Prints the record of a run view.
 pub(super) fn print(view: &Value, paint: Paint) {
-    println!("\n{}", paint.title("The record"));
-    println!(
+    crate::say!("\n{}", paint.title("The record"));
+    crate::say!(
         "  run {} of {} version {}: {}, outcome {}",
         plain(at(view, "/run/id")),
         plain(at(view, "/run/process")),
@@ -16,14 +16,14 @@ pub(super) fn print(view: &Value, paint: Paint) {
         plain(at(view, "/run/state")),
         paint.good(plain(at(view, "/run/outcome"))),
     );
-    println!("  started by {} with {}", plain(at(view, "/run/startedBy")), at(view, "/data/inputs"));
+    crate::say!("  started by {} with {}", plain(at(view, "/run/startedBy")), at(view, "/data/inputs"));
     for entry in entries(view) {
-        println!("  {}  {}  {}", paint.dim(&entry.at), paint.title(&entry.step), entry.what);
+        crate::say!("  {}  {}  {}", paint.dim(&entry.at), paint.title(&entry.step), entry.what);
         for line in entry.lines {
-            println!("  {:24}  {line}", "");
+            crate::say!("  {:24}  {line}", "");
         }
     }
-    println!("  {}  ended by {}", paint.dim(plain(at(view, "/run/ended/at"))), plain(at(view, "/run/ended/by")));
+    crate::say!("  {}  ended by {}", paint.dim(plain(at(view, "/run/ended/at"))), plain(at(view, "/run/ended/by")));
 }
 
 struct Entry {

@@ -41,7 +41,7 @@ impl Scene {
 
     /// Begins a part.
     pub(super) fn part(&self, title: &str) {
-        println!("\n{}", self.paint.title(title));
+        crate::say!("\n{}", self.paint.title(title));
     }
 
     /// Calls a tool that must not refuse.
@@ -90,12 +90,12 @@ impl Scene {
         let with = arguments(with);
         let name = format!("{:NAME_COLUMNS$}", who.name);
         let line = format!("  {} {} {}", self.paint.actor(name), self.paint.tool(tool), self.paint.dim(shown(&with)));
-        println!("{}", line.trim_end());
+        crate::say!("{}", line.trim_end());
         with
     }
 
     fn line(&self, text: &str) {
-        println!("  {:NAME_COLUMNS$} → {text}", "");
+        crate::say!("  {:NAME_COLUMNS$} → {text}", "");
     }
 
     /// When the answer is a run view: which steps moved, and whether the run did.

@@ -43,9 +43,9 @@ impl Bench {
         let measuring = bench::run(&plan, |what| eprintln!("{what} …"));
         let report = super::interruptible(measuring).await?;
         if self.json {
-            println!("{}", serde_json::to_string_pretty(&report)?);
+            crate::say!("{}", serde_json::to_string_pretty(&report)?);
         } else {
-            print!("{}", bench::text(&report));
+            crate::say!("{}", bench::text(&report).trim_end());
         }
         Ok(ExitCode::SUCCESS)
     }

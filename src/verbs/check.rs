@@ -32,7 +32,7 @@ impl Check {
                 Ok(read) => read,
                 // The other files are still worth checking.
                 Err(error) => {
-                    println!("{error:#}");
+                    crate::say!("{error:#}");
                     errors += 1;
                     continue;
                 }
@@ -46,21 +46,29 @@ impl Check {
                 match problem.severity {
                     process::Severity::Error => {
                         errors += 1;
-                        println!("{name}:{line}:{column}: {}", problem.message);
+                        crate::say!("{name}:{line}:{column}: {}", problem.message);
                     }
-                    process::Severity::Warning => println!("{name}:{line}:{column}: warning: {}", problem.message),
+                    process::Severity::Warning => crate::say!("{name}:{line}:{column}: warning: {}", problem.message),
                 }
             }
             if let Some(document) = reading.document {
                 good += 1;
-                println!("{}: {} is well-formed, {} steps", file.display(), document.name, document.steps.len());
+                let steps = match document.steps.len() {
+                    1 => "1 step".to_owned(),
+                    many => format!("{many} steps"),
+                };
+                crate::say!("{}: {} is well-formed, {}", file.display(), document.name, steps);
             }
         }
         if errors == 0 {
             return Ok(ExitCode::SUCCESS);
         }
         let problems = if errors == 1 { "problem" } else { "problems" };
-        println!("{errors} {problems}, {good} of {} files can be run", self.paths.len());
+        crate::say!("{errors} {problems}, {good} of {} can be run", files(self.paths.len()));
         Ok(ExitCode::FAILURE)
     }
+}
+
+fn files(count: usize) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
 }

@@ -10,7 +10,8 @@ use crate::server::{self, Options};
 
 /// Serves processes at http://ADDRESS/mcp until interrupted. Everything is kept in one folder and survives a crash.
 ///
-/// Requests are logged to standard error as JSON lines.
+/// Requests are logged to standard error as JSON lines. Escalated steps go to the people of the group `operators`, and to
+/// whoever has the operator right.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -27,10 +28,12 @@ pub struct Dev {
     /// Where everything is kept; made when it is missing. One server at a time.
     #[arg(long, default_value = server::DATA)]
     data: PathBuf,
-    /// How long a claim lasts, in seconds of the server's clock.
-    #[arg(long, default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=604_800))]
-    lease_seconds: u64,
-    /// Runs the server's clock this many times as fast, to rehearse a long process in minutes.
+    /// How long a claim lasts, in seconds of the server's clock; 600 times the speed when left out, so ten minutes of real
+    /// time.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=604_800))]
+    lease_seconds: Option<u64>,
+    /// Runs the server's clock this many times as fast, to rehearse a long process in minutes. The clock of a folder never
+    /// goes back: take a folder of its own for a rehearsal.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     speed: u32,
     /// The organization of tokens that `procession token` makes here when it is not told one.
@@ -47,24 +50,32 @@ impl Dev {
         let lines = mcp::log::subscriber(std::io::stderr, tracing::level_filters::LevelFilter::INFO);
         tracing::subscriber::set_global_default(lines)?;
         let Dev { listen, data, lease_seconds, speed, org, json } = self;
+        let lease_seconds = lease_seconds.unwrap_or(run::Limits::default().lease_seconds * u64::from(speed));
         let running = server::start(Options { listen, data, lease_seconds, speed, org }).await?;
         let data = running.data.display();
         if json {
             let line =
                 serde_json::json!({ "mcp": running.mcp, "issuer": running.issuer.issuer_url(), "data": running.data });
-            println!("{line}");
+            crate::say!("{line}");
         } else {
-            println!("Procession serves processes at {}", running.mcp);
-            println!("Everything is kept in {data}\n");
-            println!("A token for an agent:    procession token --data {data} --kind agent --subject my-agent");
-            println!("A token for a person:    procession token --data {data} --kind person --subject me@example.com");
-            println!("… who may also publish:  … --operator\n");
-            println!("To add it to an MCP client, for example:");
-            println!(
+            crate::say!("Procession serves processes at {}", running.mcp);
+            crate::say!("Everything is kept in {data}");
+            if speed > 1 || running.clock_is_ahead() {
+                let times = if speed == 1 { "as fast as time".to_owned() } else { format!("{speed} times as fast") };
+                crate::say!("The clock here says {}, and runs {times}", running.store.now());
+            }
+            crate::say!("");
+            crate::say!("A token for an agent:    procession token --data {data} --kind agent --subject my-agent");
+            crate::say!(
+                "A token for a person:    procession token --data {data} --kind person --subject me@example.com"
+            );
+            crate::say!("… who may also publish:  … --operator\n");
+            crate::say!("To add it to an MCP client, for example:");
+            crate::say!(
                 "  claude mcp add --transport http procession {} --header \"Authorization: Bearer $TOKEN\"\n",
                 running.mcp
             );
-            println!("Press Ctrl-C to stop.");
+            crate::say!("Press Ctrl-C to stop. Requests are logged to standard error; 2>/dev/null is quiet.");
         }
         interrupted().await?;
         Ok(ExitCode::SUCCESS)

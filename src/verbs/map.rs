@@ -40,7 +40,7 @@ impl Map {
             Format::Mermaid => process::map::mermaid(&document),
             Format::Svg => process::map::svg(&document),
         };
-        println!("{}", text.trim_end());
+        crate::say!("{}", text.trim_end());
         Ok(ExitCode::SUCCESS)
     }
 }

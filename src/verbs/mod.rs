@@ -9,6 +9,7 @@ pub mod map;
 pub mod publish;
 pub mod token;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -68,9 +69,11 @@ pub async fn run(cli: Cli) -> ExitCode {
         Verb::Bench(verb) => verb.run().await,
     };
     match done {
+        Ok(_) if crate::out::failed() => ExitCode::FAILURE,
         Ok(code) => code,
         Err(error) => {
-            eprintln!("procession: {error:#}");
+            // Where this cannot be written there is nobody left to tell.
+            let _ = writeln!(std::io::stderr(), "procession: {error:#}");
             ExitCode::FAILURE
         }
     }
@@ -95,7 +98,10 @@ pub(crate) fn read_file(path: &std::path::Path) -> anyhow::Result<(std::path::Pa
     } else {
         (path.to_owned(), None)
     };
-    let bytes = std::fs::read(&file).with_context(|| format!("{}: cannot be read", file.display()))?;
+    let bytes = std::fs::read(&file).with_context(|| match folder.is_some() && !file.exists() {
+        true => format!("{}: holds no PROCESS.md; name the folders that do, such as {0}/*/", path.display()),
+        false => format!("{}: cannot be read", file.display()),
+    })?;
     Ok((file, bytes, folder))
 }
 

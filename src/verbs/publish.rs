@@ -42,7 +42,7 @@ pub struct Publish {
     url: String,
     /// A bearer token with the operator right.
     #[arg(long, env = "PROCESSION_TOKEN", hide_env_values = true)]
-    token: String,
+    token: Option<String>,
     /// The group that stands behind a role. Repeat it for every role.
     #[arg(long = "bind", value_name = "ROLE=GROUP", value_parser = binding)]
     bindings: Vec<(String, String)>,
@@ -63,7 +63,13 @@ impl Publish {
     pub async fn run(self) -> anyhow::Result<ExitCode> {
         let bindings = bindings(&self.bindings)?;
         let ready = check(&self.paths, &bindings)?;
-        let client = Client::connect(&self.url, &self.token).await?;
+        let Some(token) = self.token else {
+            bail!(
+                "nothing was sent: there is no token. Give one with --token or in PROCESSION_TOKEN; for a server on this \
+                 machine: export PROCESSION_TOKEN=$(procession token --kind person --subject me@example.com --operator)"
+            );
+        };
+        let client = Client::connect(&self.url, &token).await?;
         let done = publish_all(&client, &ready).await;
         client.close().await;
         done.map(|()| ExitCode::SUCCESS)
@@ -158,10 +164,10 @@ fn unknown(ready: &[Ready], bindings: &BTreeMap<String, String>) -> Vec<String> 
     let mut there: Vec<&str> = ready.iter().flat_map(|file| file.document.roles()).collect();
     there.sort_unstable();
     there.dedup();
-    let there_are = if there.is_empty() { "there are no roles".to_owned() } else { there.join(", ") };
+    let there_are = if there.is_empty() { "they name none".to_owned() } else { there.join(", ") };
     let strange = bindings.iter().filter(|(role, _)| !there.contains(&role.as_str()));
     strange
-        .map(|(role, group)| format!("--bind {role}={group}: no process given here has this role ({there_are})"))
+        .map(|(role, group)| format!("--bind {role}={group}: no process given here has this role: {there_are}"))
         .collect()
 }
 
@@ -173,8 +179,8 @@ async fn publish_all(client: &Client, ready: &[Ready]) -> anyhow::Result<()> {
         show(file, paint);
         match published(client, file).await? {
             Some(version) => {
-                println!("  {}", paint.good(format!("already published as version {version}; nothing to do")));
-                println!("  hash      {}", file.hash);
+                crate::say!("  {}", paint.good(format!("already published as version {version}; nothing to do")));
+                crate::say!("  hash      {}", file.hash);
             }
             None => {
                 let mut import = arguments(json!({ "source": file.source, "requestId": request_id() }));
@@ -188,9 +194,9 @@ async fn publish_all(client: &Client, ready: &[Ready]) -> anyhow::Result<()> {
                     .with_context(|| format!("`{name}` was not imported"))?;
                 same_hash(file, &draft)?;
                 for warning in at(&draft, "/warnings").as_array().into_iter().flatten().filter_map(Value::as_str) {
-                    println!("  {}", paint.refused(format!("{}:{warning}", file.file.display())));
+                    crate::say!("  {}", paint.refused(format!("{}:{}", file.file.display(), marked(warning))));
                 }
-                println!("  imported as a draft");
+                crate::say!("  imported as a draft");
                 waiting.push(file);
             }
         }
@@ -204,21 +210,30 @@ async fn publish_all(client: &Client, ready: &[Ready]) -> anyhow::Result<()> {
             .map_err(anyhow::Error::from)
             .with_context(|| format!("`{name}` is a draft and was not published"))?;
         same_hash(file, &version)?;
-        println!("{}", paint.good(format!("{name} version {} is published", at(&version, "/version"))));
-        println!("  hash      {}", file.hash);
+        crate::say!("{}", paint.good(format!("{name} version {} is published", at(&version, "/version"))));
+        crate::say!("  hash      {}", file.hash);
     }
     Ok(())
 }
 
+/// A warning as `check` prints it: `line:column: warning: message`.
+fn marked(warning: &str) -> String {
+    let mut parts = warning.splitn(3, ':');
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(line), Some(column), Some(message)) => format!("{line}:{column}: warning:{message}"),
+        _ => warning.to_owned(),
+    }
+}
+
 /// What people should know before a process is offered: who takes which part, and what must be there outside.
 fn show(file: &Ready, paint: Paint) {
-    println!("{}  {}", paint.title(&file.document.name), file.document.description.trim());
+    crate::say!("{}  {}", paint.title(&file.document.name), file.document.description.trim());
     for role in file.document.roles() {
         let group = file.roles.get(role).map_or("", String::as_str);
-        println!("  role      {role} → {group}");
+        crate::say!("  role      {role} → {group}");
     }
     for system in file.document.requires.iter().flat_map(|requires| &requires.systems) {
-        println!("  requires  {system}");
+        crate::say!("  requires  {system}");
     }
 }
 

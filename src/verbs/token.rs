@@ -35,7 +35,8 @@ pub struct Token {
     /// A group the subject is a member of. Repeat it for more.
     #[arg(long = "group")]
     groups: Vec<String>,
-    /// Gives the operator right: import, publish, cancel.
+    /// Gives the operator right: import, publish, cancel, and for a person the escalations. People of the group `operators`
+    /// get escalations too, and nothing else of it.
     #[arg(long)]
     operator: bool,
     /// The person value, when it is not the subject.
@@ -80,7 +81,7 @@ impl Token {
             person: self.person,
             ttl: self.ttl,
         })?;
-        println!("{token}");
+        crate::say!("{token}");
         Ok(ExitCode::SUCCESS)
     }
 }

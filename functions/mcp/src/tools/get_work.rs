@@ -117,7 +117,8 @@ impl Tool for GetWork {
     const TITLE: &'static str = "Find work";
     const DESCRIPTION: &'static str = "What you can do now, oldest first. For an agent: the agent steps you may claim, each \
         with the exact claim call and the handoff that the previous attempt left. For a person: your open work items, each \
-        with the exact decide call and the decisions it takes. Give nextCursor to the next call to read on.";
+        with the exact decide call and the decisions it takes (rejected, returned and failed need a note); read \
+        the run with get_run before you decide. Give nextCursor to the next call to read on.";
     const READ_ONLY: bool = true;
     type Arguments = Arguments;
     type Data = Page;
