@@ -3,8 +3,12 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, anyhow};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
 use identity::{HttpFetch, Verifier};
 use local::clock::PacedClock;
 use local::issuer::Issuer;
@@ -26,6 +30,12 @@ pub const ORG: &str = "local";
 
 /// The file of the data folder that says what the last server there was.
 const KNOWN: &str = "server.json";
+
+/// Longest that a client may take to send a request's headers, or leave a kept connection idle.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long accepting rests after a fault, such as too many open files.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// How far ahead a clock may be before people are told, in milliseconds.
 const AHEAD_MILLIS: i64 = 1_000;
@@ -152,7 +162,13 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let trusted = issuer.config(&format!("{base}{}", local::issuer::JWKS_PATH));
     let verifier = Verifier::new(trusted, Arc::new(HttpFetch::new())).map_err(|p| anyhow!(p.join("\n")))?;
     let tools = ProcessTools::new(Arc::clone(&store)).map_err(|e| anyhow!(e))?;
+    // A page elsewhere whose name was made to lead here is told apart by the name it calls.
+    let allowed_hosts = match address.ip().is_loopback() {
+        true => ["127.0.0.1", "localhost", "[::1]"].map(str::to_owned).to_vec(),
+        false => Vec::new(),
+    };
     let config = EndpointConfig {
+        allowed_hosts,
         authorization_servers: vec![issuer.issuer_url()],
         loopback_origins: true,
         ..EndpointConfig::new(&mcp)
@@ -161,15 +177,34 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let app = Arc::new(App { config, verifier, tools: Arc::new(tools) });
     let router = mcp::router(app).merge(local.links()).merge(issuer.router(&base));
 
-    let serving = tokio::spawn(async move {
-        let listener = axum::serve::ListenerExt::tap_io(listener, |stream| {
-            // Answers are small; waiting to fill a packet would cost each of them a delayed acknowledgement.
-            let _ = stream.set_nodelay(true);
-        });
-        if let Err(error) = axum::serve(listener, router).await {
-            tracing::error!(%error, "the server stopped");
-        }
-    });
+    let serving = tokio::spawn(accept(listener, router));
     let ticking = tokio::spawn(timers::run(Arc::clone(&store), wake, speed));
     Ok(Running { mcp, issuer, data, store, table, tasks: vec![serving, ticking] })
+}
+
+/// Serves connections until it is dropped. A client that does not finish its headers does not keep its connection.
+async fn accept(listener: TcpListener, router: axum::Router) {
+    let mut connections = tokio::task::JoinSet::new();
+    loop {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        // Answers are small; waiting to fill a packet would cost each of them a delayed acknowledgement.
+        let _ = stream.set_nodelay(true);
+        let service = TowerToHyperService::new(router.clone());
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEADER_TIMEOUT)
+            .serve_connection(TokioIo::new(stream), service);
+        connections.spawn(async move {
+            // A client that goes away in the middle is no fault of the server's.
+            let _ = connection.await;
+        });
+        while connections.try_join_next().is_some() {}
+    }
 }

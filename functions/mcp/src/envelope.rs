@@ -7,6 +7,7 @@
 use crate::error::{INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR};
 use axum::http::StatusCode;
 use bytes::Bytes;
+use process::limits::RESERVED_KEY;
 use serde_json::{Map, Value};
 
 /// A method that calls a tool.
@@ -41,6 +42,10 @@ impl Malformed {
 /// Reads a request's body.
 pub(crate) fn read(body: &[u8]) -> Result<Message, Malformed> {
     let refuse = |id: &Value, code, message: &str| Err(Malformed { id: id.clone(), code, message: message.to_owned() });
+    if has_reserved_key(body) {
+        let message = format!("no key of an object can begin with `{RESERVED_KEY}`; choose another name");
+        return refuse(&Value::Null, INVALID_REQUEST, &message);
+    }
     let mut object = match serde_json::from_slice(body) {
         Ok(Value::Object(object)) => object,
         Ok(Value::Array(_)) => {
@@ -81,6 +86,42 @@ pub(crate) fn read(body: &[u8]) -> Result<Message, Malformed> {
     Ok(Message { id, method, arguments, names_version, rest })
 }
 
+/// Whether some object has a key that the JSON library keeps for itself. Once parsed it could not be told any more: the
+/// object would have become a number, or the text of another value.
+fn has_reserved_key(body: &[u8]) -> bool {
+    let holds = |part: &[u8]| body.windows(part.len()).any(|window| window == part);
+    // Nearly no body holds either, and a large upload is looked through without being taken apart.
+    if !holds(RESERVED_KEY.as_bytes()) && !holds(b"\\u") {
+        return false;
+    }
+    let mut rest = body;
+    while let Some(start) = rest.iter().position(|b| *b == b'"') {
+        let text = rest.get(start..).unwrap_or_default();
+        let Some(length) = string_length(text) else { return false };
+        let (string, after) = text.split_at_checked(length).unwrap_or((text, &[]));
+        let is_key = after.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b':');
+        if is_key && serde_json::from_slice::<String>(string).is_ok_and(|key| key.starts_with(RESERVED_KEY)) {
+            return true;
+        }
+        rest = after;
+    }
+    false
+}
+
+/// The length of the JSON string that the text begins with, quotes included; `None` when it does not end.
+fn string_length(text: &[u8]) -> Option<usize> {
+    let mut escaped = false;
+    for (place, byte) in text.iter().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return Some(place + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
 /// The arguments of a tool call; nothing for other methods.
 fn take_arguments(method: &str, params: &mut Map<String, Value>) -> Option<Value> {
     (method == CALL).then(|| params.remove("arguments").unwrap_or(Value::Null))
@@ -98,6 +139,32 @@ mod tests {
         let rest = std::str::from_utf8(&message.rest).expect("text");
         assert_eq!(rest, r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo"}}"#);
         assert!(!message.names_version);
+    }
+
+    #[test]
+    fn keys_that_the_json_library_keeps_for_itself_are_refused_however_they_are_spelled() {
+        let body = |arguments: &str| {
+            format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"e","arguments":{arguments}}}}}"#
+            )
+        };
+        for bad in [
+            r#"{"a":{"$serde_json::private::Number":"5"}}"#,
+            r#"{"a":[{"b":1,"$serde_json::private::RawValue" : "{}"}]}"#,
+            r#"{"\u0024serde_json::private::Number":"5"}"#,
+            r#"{"q":"\"","$serde_json\u003a:private::Number":"x"}"#,
+        ] {
+            let refused = read(body(bad).as_bytes()).expect_err(bad);
+            assert!(refused.message.contains("choose another name"), "{bad}: {}", refused.message);
+        }
+        for good in [
+            r#"{"a":"$serde_json::private::Number"}"#,
+            r#"{"a":"\u0024serde_json::private::Number: x","b":1.10}"#,
+            r#"{"a":"\"$serde_json::private::Number\":"}"#,
+            r#"{"my $serde_json::private::Number":1}"#,
+        ] {
+            assert!(read(body(good).as_bytes()).is_ok(), "{good}");
+        }
     }
 
     #[test]

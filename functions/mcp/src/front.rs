@@ -66,9 +66,17 @@ impl Front {
         let mut line = Line::start();
         let origin = request.headers().get(header::ORIGIN).cloned();
         let record = line.record.clone();
+        let has_body = !axum::body::HttpBody::is_end_stream(request.body());
         let mut response = match self.answer(request, &record).await {
             Ok(response) => response,
-            Err(refused) => *refused,
+            Err(mut refused) => {
+                // Its body may not have been read. What is left of it cannot be told from a next request, so the
+                // connection ends with the answer, and the client is told so.
+                if has_body {
+                    refused.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+                }
+                *refused
+            }
         };
         line.answered(response.status());
         if let Some(origin) = origin.filter(|_| response.status() != StatusCode::FORBIDDEN) {

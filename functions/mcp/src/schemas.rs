@@ -11,6 +11,13 @@ pub fn arguments<T: JsonSchema>() -> Map<String, Value> {
     schema.remove("title");
     schema.remove("description");
     schema.entry("type").or_insert_with(|| json!("object"));
+    // Left out is not null: a default of null would teach a client to send it, and it would be refused.
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for property in properties.into_iter().flat_map(Map::values_mut).filter_map(Value::as_object_mut) {
+        if property.get("default").is_some_and(Value::is_null) {
+            property.remove("default");
+        }
+    }
     schema
 }
 

@@ -7,6 +7,7 @@ use jsonschema::paths::LocationSegment;
 use jsonschema::{ValidationError, Validator as Compiled};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// Most faults that are told of one call.
 pub const ISSUES_MAX: usize = 100;
@@ -14,6 +15,9 @@ pub const ISSUES_MAX: usize = 100;
 /// Deepest that arguments may be nested, in levels. What is stored and shown is nested some levels deeper than what was
 /// sent, and everything that reads JSON bounds its depth, at 128 levels or even less: what is accepted must stay readable.
 pub const DEPTH_LEVELS: usize = 64;
+
+/// Most faults of one call that are looked at, before those that are told are chosen.
+const FAULTS_EXAMINED: usize = 10_000;
 
 /// Longest piece of a client's own text that is told back, in characters.
 const NAME_CHARS: usize = 100;
@@ -60,7 +64,7 @@ impl Validator {
             return Ok(());
         }
         let mut issues = Vec::new();
-        for error in self.compiled.iter_errors(arguments) {
+        for error in self.compiled.iter_errors(arguments).take(FAULTS_EXAMINED) {
             // What the validator says of a schema without properties, without a name of what is too much.
             if matches!(error.kind(), ValidationErrorKind::FalseSchema) && self.order.is_empty() {
                 let names = arguments.as_object().into_iter().flat_map(Map::keys);
@@ -69,14 +73,10 @@ impl Validator {
                 self.explain(&error, &mut issues);
             }
         }
-        issues.sort_by_key(|issue| self.rank(&issue.path));
-        let mut texts: Vec<String> = Vec::new();
-        for issue in issues {
-            let text = format!("{}: {}", issue.path, issue.fault);
-            if !texts.contains(&text) {
-                texts.push(text);
-            }
-        }
+        issues.sort_by_cached_key(|issue| self.rank(&issue.path));
+        let mut seen = HashSet::new();
+        let mut texts: Vec<String> = issues.iter().map(|issue| format!("{}: {}", issue.path, issue.fault)).collect();
+        texts.retain(|text| seen.insert(text.clone()));
         let over = texts.len().saturating_sub(ISSUES_MAX);
         if over > 0 {
             texts.truncate(ISSUES_MAX);

@@ -21,6 +21,9 @@ pub const DEPTH_LEVELS: usize = 64;
 /// The most problems one reading reports; a last line says how many more there are.
 pub const PROBLEMS: usize = 1_000;
 
+/// What no key may begin with: the JSON library keeps such keys for itself, and would read an object with one as a number.
+pub const RESERVED_KEY: &str = "$serde_json::private::";
+
 /// The most "did you mean" searches in one reading.
 pub const SUGGESTIONS: usize = 50;
 

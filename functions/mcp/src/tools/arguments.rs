@@ -5,8 +5,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use store::EvidenceRef;
 
-/// Most items of evidence that one submission attaches.
-pub(super) const EVIDENCE_ITEMS: usize = 100;
+/// Most items of evidence that one submission attaches. With the names and types of so many files its entry still fits
+/// one item of the table.
+pub(super) const EVIDENCE_ITEMS: usize = 50;
 
 /// Items on a page when the caller does not say.
 pub(super) const PAGE_ITEMS: usize = 20;
@@ -19,7 +20,7 @@ pub(super) struct EvidenceItem {
     /// `file` for an upload, `link` for a URL or document number.
     pub kind: ShownKind,
     /// The id that upload returned, or the URL or document number.
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), regex(pattern = r"\S"))]
     pub r#ref: String,
 }
 

@@ -233,6 +233,30 @@ impl<T: Tool> Entry for Typed<T> {
     }
 }
 
+/// Most issues that one refusal tells.
+const ISSUES_TOLD: usize = 1_000;
+
+/// Longest text of a message or an issue, in characters. A caller's own text in it may be megabytes long.
+const TEXT_CHARACTERS: usize = 600;
+
+/// The issues that are told; the last one says how many are not.
+fn bounded(mut issues: Vec<String>) -> Vec<String> {
+    let over = issues.len().saturating_sub(ISSUES_TOLD);
+    issues.truncate(ISSUES_TOLD);
+    let mut issues: Vec<String> = issues.into_iter().map(clipped).collect();
+    if over > 0 {
+        issues.push(format!("and {over} more"));
+    }
+    issues
+}
+
+fn clipped(text: String) -> String {
+    match text.char_indices().nth(TEXT_CHARACTERS) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
 fn actor(caller: &Caller) -> Actor {
     Actor {
         subject: caller.subject.clone(),
@@ -249,7 +273,9 @@ fn actor(caller: &Caller) -> Actor {
 
 fn refused(tool: &'static str, error: store::Error) -> Failure {
     Failure::Refused(match error {
-        store::Error::Refused(refusal) => ToolError::new(refusal.code, refusal.message).with_issues(refusal.issues),
+        store::Error::Refused(refusal) => {
+            ToolError::new(refusal.code, clipped(refusal.message)).with_issues(bounded(refusal.issues))
+        }
         store::Error::Retry(why) => {
             tracing::warn!(tool, why, "storage did not let a call through");
             ToolError::new(Code::Retry, "The server is busy with this. Repeat the call with the same requestId.")

@@ -11,7 +11,7 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
 
 use super::scalar::{self, Refused};
 use super::{Data, Entry, Node, Size};
-use crate::limits::{ALIAS_BYTES, ALIAS_NODES, DEPTH_LEVELS};
+use crate::limits::{ALIAS_BYTES, ALIAS_NODES, DEPTH_LEVELS, RESERVED_KEY};
 use crate::problem::{Path, Position, Report, shorten, visible};
 
 /// The document in `text`, which begins on line `first_line` of the file. `None` when it could not be loaded to its
@@ -281,6 +281,10 @@ fn accept_key(node: Node, seen: &mut HashMap<String, Position>, report: &mut Rep
             return refused;
         }
     };
+    if text.starts_with(RESERVED_KEY) {
+        report.error(at, &Path::Root, format!("a key cannot begin with `{RESERVED_KEY}`; choose another name"));
+        return refused;
+    }
     if let Some(first) = seen.get(text) {
         let what = format!(
             "the key `{}` stands twice in this mapping, first at {}:{}; keep one",

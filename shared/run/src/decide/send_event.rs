@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::command::{Actor, ActorKind, Code, Fault, Refusal, Reply};
 use crate::data::data_bytes;
 use crate::flow::Flow;
-use crate::{Event, HeldEvent, Status, canonical};
+use crate::{Event, HeldEvent, Run, Status, canonical};
 
 pub(super) fn send_event(
     flow: &mut Flow<'_>,
@@ -23,8 +23,7 @@ pub(super) fn send_event(
     }
     let number = flow.run.events_received + 1;
     let limit = flow.context.limits.run_data_bytes;
-    let held: usize = flow.run.held.iter().map(|h| size(&h.name, &h.by, &h.data)).sum();
-    let bytes = data_bytes(&flow.run) + held + size(name, &actor.subject, data);
+    let bytes = data_bytes(&flow.run) + held_bytes(&flow.run) + size(name, &actor.subject, data);
     if bytes > limit {
         let message = format!(
             "This event would bring run data and held events to {bytes} bytes; at most {limit}. Send a reference."
@@ -55,6 +54,11 @@ fn ready(flow: &Flow<'_>, name: &str) -> Option<(String, String)> {
         _ => None,
     });
     waits.min().map(|(_, _, step, next)| (step.clone(), next.clone()))
+}
+
+/// Bytes of the events that a run holds. They become run data when their waits come, so they count against the same cap.
+pub(super) fn held_bytes(run: &Run) -> usize {
+    run.held.iter().map(|h| size(&h.name, &h.by, &h.data)).sum()
 }
 
 /// Name and sender count too: the number of held events is bounded, not just what they carry.

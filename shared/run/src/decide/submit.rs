@@ -5,6 +5,7 @@
 use process::{Next, Work};
 
 use super::renew::held;
+use super::send_event::held_bytes;
 use crate::accept::{self, Summary, given};
 use crate::command::{Actor, Cited, Claimed, Code, Fault, Refusal, Reply, Submission};
 use crate::data::data_bytes;
@@ -41,10 +42,12 @@ pub(super) fn finish(
     let bytes = {
         let mut after = flow.run.clone();
         after.apply(&Event::Completed { step: step.to_owned(), record: record.clone() });
-        data_bytes(&after)
+        // An event that is held becomes run data without anybody being asked again, so its place is kept.
+        data_bytes(&after) + held_bytes(&after)
     };
     if bytes > limit {
-        issues.push(format!("run data: {bytes} bytes with this submission, at most {limit}"));
+        let held = if flow.run.held.is_empty() { "" } else { " and held events" };
+        issues.push(format!("run data: {bytes} bytes with this submission{held}, at most {limit}"));
     }
     if !issues.is_empty() {
         let mut attempt = flow.attempt(step);

@@ -183,6 +183,22 @@ fn run_data_stays_within_its_size() {
 }
 
 #[test]
+fn a_held_event_keeps_its_place_in_the_size() {
+    let front = "steps:\n  - { id: a, agent: Do it., output: { text: string } }\n  - { id: w, wait_for: news }\n  \
+                 - { id: z, finish: over }";
+    let mut world = World::new(document(front));
+    world.limits = Limits { run_data_bytes: 1_000, ..Limits::default() };
+    let mut play = Play::begin(world, object(json!({})), &person("mira", &[]), Mode::Live).unwrap();
+    assert_eq!(play.send("news", json!({ "text": "x".repeat(600) })).unwrap(), None);
+    let token = play.claim("a");
+    let refusal = refused(play.submit(&token, work(json!({ "text": "y".repeat(400) }))));
+    assert!(refusal.contains("with this submission and held events, at most 1000"), "{refusal}");
+    play.submit(&token, work(json!({ "text": "y" }))).unwrap();
+    assert!(run::data_bytes(&play.run) <= 1_000, "the event was consumed within the size");
+    assert_eq!(play.ended(), "ended/over");
+}
+
+#[test]
 fn notes_do_not_count_to_the_size() {
     let front = "steps:\n  - { id: a, agent: Do it. }\n  - { id: b, approve: Good?, person: crew, on_reject: a }\n  \
                  - { id: z, finish: over }";
