@@ -326,6 +326,39 @@ mod tests {
         assert!(error.contains(&url), "{error}");
     }
 
+    #[tokio::test]
+    async fn numbers_keep_their_digits_both_ways() {
+        const PROCESS: &str = "---\nname: sums\ndescription: D\ninputs:\n  numbers: { type: list, items: number }\nsteps:\n  \
+                               - { id: add, agent: Add., next: end }\n  - { id: end, finish: done }\n---\n";
+        let dir = tempfile::tempdir().expect("a folder");
+        let options = crate::server::Options { data: dir.path().to_owned(), ..Default::default() };
+        let server = crate::server::start(options).await.expect("a server");
+        let token = local::issuer::TokenRequest {
+            kind: identity::Kind::Agent,
+            subject: "a".to_owned(),
+            org: "o".to_owned(),
+            groups: Vec::new(),
+            operator: true,
+            person: None,
+            ttl: Duration::from_secs(60),
+        };
+        let token = server.issuer.token(&token).expect("a token");
+        let client = Client::connect(&server.mcp, &token).await.expect("connected");
+        let call = async |tool: &str, with: Value| client.write(tool, &arguments(with)).await.expect(tool);
+        call("import_process", json!({ "source": PROCESS, "requestId": request_id() })).await;
+        call("publish_process", json!({ "name": "sums", "roles": {}, "requestId": request_id() })).await;
+        let text = "[1.10,-0.0,123456789012345678901234567890.10,1e+400,7]";
+        let numbers: Value = serde_json::from_str(text).expect("numbers");
+        let start = json!({ "process": "sums", "inputs": { "numbers": numbers }, "requestId": request_id() });
+        let view = call("start_run", start).await;
+        assert_eq!(at(&view, "/data/inputs/numbers").to_string(), text);
+        let run = at(&view, "/run/id");
+        let view = call("get_run", json!({ "runId": run })).await;
+        assert_eq!(at(&view, "/data/inputs/numbers").to_string(), text);
+        client.close().await;
+        server.stop().await;
+    }
+
     fn http(code: u16) -> axum::http::StatusCode {
         axum::http::StatusCode::from_u16(code).expect("a status")
     }
