@@ -53,6 +53,8 @@ pub struct Options {
     pub speed: u32,
     /// The organization of tokens that name none.
     pub org: String,
+    /// Issuers whose tokens are taken beside those of the folder's own.
+    pub trusted: Vec<identity::IssuerConfig>,
 }
 
 impl Default for Options {
@@ -64,6 +66,7 @@ impl Default for Options {
             lease_seconds: run::Limits::default().lease_seconds,
             speed: 1,
             org: ORG.to_owned(),
+            trusted: Vec::new(),
         }
     }
 }
@@ -129,7 +132,7 @@ impl Drop for Running {
 ///
 /// An address that is taken, a data folder that is another server's or cannot be used.
 pub async fn start(options: Options) -> anyhow::Result<Running> {
-    let Options { listen, data, lease_seconds, speed, org } = options;
+    let Options { listen, data, lease_seconds, speed, org, trusted } = options;
     let listener = TcpListener::bind(listen)
         .await
         .with_context(|| format!("{listen} cannot be listened on; name another with --listen"))?;
@@ -159,20 +162,19 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         settings: Settings { limits, ..Settings::default() },
     }));
 
-    let trusted = issuer.config(&format!("{base}{}", local::issuer::JWKS_PATH));
-    let verifier = Verifier::new(trusted, Arc::new(HttpFetch::new())).map_err(|p| anyhow!(p.join("\n")))?;
+    let mut identities = issuer.config(&format!("{base}{}", local::issuer::JWKS_PATH));
+    let mut authorization_servers = vec![issuer.issuer_url()];
+    authorization_servers.extend(trusted.iter().map(|t| t.issuer.clone()));
+    identities.issuers.extend(trusted);
+    let verifier = Verifier::new(identities, Arc::new(HttpFetch::new())).map_err(|p| anyhow!(p.join("\n")))?;
     let tools = ProcessTools::new(Arc::clone(&store)).map_err(|e| anyhow!(e))?;
     // A page elsewhere whose name was made to lead here is told apart by the name it calls.
     let allowed_hosts = match address.ip().is_loopback() {
         true => ["127.0.0.1", "localhost", "[::1]"].map(str::to_owned).to_vec(),
         false => Vec::new(),
     };
-    let config = EndpointConfig {
-        allowed_hosts,
-        authorization_servers: vec![issuer.issuer_url()],
-        loopback_origins: true,
-        ..EndpointConfig::new(&mcp)
-    };
+    let config =
+        EndpointConfig { allowed_hosts, authorization_servers, loopback_origins: true, ..EndpointConfig::new(&mcp) };
     config.check().map_err(|p| anyhow!(p.join("\n")))?;
     let app = Arc::new(App { config, verifier, tools: Arc::new(tools) });
     let router = mcp::router(app).merge(local.links()).merge(issuer.router(&base));

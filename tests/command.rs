@@ -48,25 +48,28 @@ fn exits(code: i32, args: &[&str]) -> (String, String) {
 struct Dev {
     child: Child,
     mcp: String,
+    issuer: String,
     dir: tempfile::TempDir,
 }
 
 impl Dev {
     fn start() -> Dev {
+        Dev::with(&[])
+    }
+
+    fn with(more: &[&str]) -> Dev {
         let dir = tempfile::tempdir().expect("a folder");
         let data = dir.path().join("data");
-        let mut child = procession(&["dev", "--json", "--listen", "127.0.0.1:0", "--data", text(&data)])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("a server");
+        let args = [&["dev", "--json", "--listen", "127.0.0.1:0", "--data", text(&data)], more].concat();
+        let mut child = procession(&args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("a server");
         let mut line = String::new();
         let output = child.stdout.take().expect("its output");
         BufReader::new(output).read_line(&mut line).expect("a line");
         let ready: Value = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line:?}"));
         assert_eq!(ready.as_object().expect("an object").keys().collect::<Vec<_>>(), ["mcp", "issuer", "data"]);
         let mcp = ready["mcp"].as_str().expect("an address").to_owned();
-        Dev { child, mcp, dir }
+        let issuer = ready["issuer"].as_str().expect("an issuer").to_owned();
+        Dev { child, mcp, issuer, dir }
     }
 
     fn data(&self) -> String {
@@ -171,6 +174,34 @@ fn a_reader_that_goes_away_stops_nothing_and_a_full_disk_is_said_once() {
         .expect("the command runs");
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(err(&output).matches("standard output cannot be written").count(), 1, "{}", err(&output));
+}
+
+#[test]
+fn tokens_of_a_named_issuer_are_taken_and_of_no_other() {
+    let other = Dev::start();
+    let token = other.token(&["--operator", "--org", "elsewhere"]);
+    let id = other.issuer.rsplit('/').next().expect("an id");
+    let keys = other.mcp.replace("/mcp", "/issuer/jwks.json");
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("issuers.json");
+    let issuer = serde_json::json!({
+        "issuer": other.issuer, "audiences": [format!("procession:{id}")], "jwksUri": keys, "organization": "guests",
+    });
+    std::fs::write(&file, serde_json::json!({ "issuers": [issuer] }).to_string()).expect("written");
+
+    let trusting = Dev::with(&["--issuers", text(&file)]);
+    let done = trusting.publish(&token, &["examples/trial-followup"]);
+    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+    let strict = Dev::start();
+    let refused = strict.publish(&token, &["examples/trial-followup"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(err(&refused).contains("does not take this token"), "{}", err(&refused));
+
+    std::fs::write(&file, r#"{"issuers":[{"issuer":"","audiences":[]}]}"#).expect("written");
+    let data = dir.path().join("data");
+    let (_, told) = exits(1, &["dev", "--listen", "127.0.0.1:0", "--data", text(&data), "--issuers", text(&file)]);
+    assert!(told.contains("issuers[0].issuer") && told.contains("issuers[0].audiences"), "{told}");
+    assert!(!data.exists(), "nothing was made");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::Args;
 
 use crate::server::{self, Options};
@@ -39,6 +40,10 @@ pub struct Dev {
     /// The organization of tokens that `procession token` makes here when it is not told one.
     #[arg(long, default_value = server::ORG)]
     org: String,
+    /// Takes the tokens of other issuers too: a JSON file {"issuers": [{"issuer": …, "audiences": […]}]}, as the README
+    /// describes it.
+    #[arg(long, value_name = "FILE")]
+    issuers: Option<PathBuf>,
     /// Prints one JSON line when ready, instead of text for people.
     #[arg(long)]
     json: bool,
@@ -49,9 +54,10 @@ impl Dev {
     pub async fn run(self) -> anyhow::Result<ExitCode> {
         let lines = mcp::log::subscriber(std::io::stderr, tracing::level_filters::LevelFilter::INFO);
         tracing::subscriber::set_global_default(lines)?;
-        let Dev { listen, data, lease_seconds, speed, org, json } = self;
+        let Dev { listen, data, lease_seconds, speed, org, issuers, json } = self;
+        let trusted = issuers.map(|file| issuers_of(&file)).transpose()?.unwrap_or_default();
         let lease_seconds = lease_seconds.unwrap_or(run::Limits::default().lease_seconds * u64::from(speed));
-        let running = server::start(Options { listen, data, lease_seconds, speed, org }).await?;
+        let running = server::start(Options { listen, data, lease_seconds, speed, org, trusted }).await?;
         let data = running.data.display();
         if json {
             let line =
@@ -80,6 +86,15 @@ impl Dev {
         interrupted().await?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The issuers that a configuration file names.
+fn issuers_of(file: &std::path::Path) -> anyhow::Result<Vec<identity::IssuerConfig>> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("{}: cannot be read", file.display()))?;
+    let config = identity::Config::from_json(&text).map_err(|problems| {
+        anyhow::anyhow!("{}: these issuers cannot be trusted:\n{}", file.display(), problems.join("\n"))
+    })?;
+    Ok(config.issuers)
 }
 
 /// Returns when the process is interrupted or told to terminate.
