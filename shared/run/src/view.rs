@@ -248,7 +248,8 @@ impl RunView {
                 && let Some(item) = &state.item
             {
                 let handoff = overlay.handoffs.get(&step.id).cloned();
-                items.push((item.since, WorkItem::of(run, step, item, state.due, &snapshot, handoff)));
+                let (id, mode) = (&run.meta.id, run.meta.mode);
+                items.push((item.since, WorkItem::of(id, mode, step, item, state.due, &snapshot, handoff)));
             }
         }
         items.sort_by_key(|(since, _)| *since);
@@ -308,20 +309,8 @@ fn shown(id: &str, state: &StepState, overlay: &Overlay) -> Option<ShownStatus> 
 }
 
 impl WorkItem {
-    /// The work item of a step as a person reads it. `snapshot` is the current one.
+    /// The work item of a step as a person reads it: of a run, or of what a work list keeps of one.
     pub fn of(
-        run: &Run,
-        step: &Step,
-        item: &Item,
-        due: Option<Time>,
-        snapshot: &str,
-        handoff: Option<Handoff>,
-    ) -> WorkItem {
-        WorkItem::shown(&run.meta.id, run.meta.mode, step, item, due, snapshot, handoff)
-    }
-
-    /// The same, from what a work list keeps of a run.
-    pub fn shown(
         run_id: &str,
         mode: Mode,
         step: &Step,

@@ -169,7 +169,7 @@ impl Store {
             let Some(step) = step else {
                 return Err(Error::Invariant(format!("run {} is at a step its process does not have", entry.run)));
             };
-            let work_item = WorkItem::shown(
+            let work_item = WorkItem::of(
                 &entry.run,
                 entry.mode,
                 step,
