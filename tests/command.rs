@@ -405,6 +405,16 @@ fn bench_measures_and_leaves_nothing() {
 }
 
 #[test]
+fn the_readme_shows_every_help_as_it_is() {
+    let readme = std::fs::read_to_string("README.md").expect("the README");
+    for verb in ["demo", "dev", "token", "publish", "check", "hash", "map", "bench"] {
+        let (help, _) = exits(0, &[verb, "--help"]);
+        let help: Vec<&str> = help.trim().lines().map(str::trim_end).collect();
+        assert!(readme.contains(&format!("```text\n{}\n```", help.join("\n"))), "README's help of {verb} is another");
+    }
+}
+
+#[test]
 fn help_teaches_and_a_wrong_line_exits_2() {
     let (help, _) = exits(0, &["--help"]);
     for verb in ["demo", "dev", "token", "publish", "check", "hash", "map", "bench"] {

@@ -2,9 +2,6 @@
 
 use std::path::PathBuf;
 
-use store::files::FilesError;
-use store::table::TableError;
-
 /// Why [`crate::Local::open`] failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -47,10 +44,7 @@ pub enum LocalError {
         /// What the database said.
         why: String,
     },
-    /// The table cannot be made.
-    #[error("the table cannot be made: {0}")]
-    Table(#[from] TableError),
-    /// The bucket cannot be made.
-    #[error("the evidence folder cannot be made: {0}")]
-    Files(#[from] FilesError),
+    /// The table or the bucket cannot be made.
+    #[error(transparent)]
+    Provision(#[from] store::ProvisionError),
 }

@@ -57,8 +57,7 @@ impl Local {
         let folder = Arc::new(Folder::open(&options.dir)?);
         let dynamodb = database::open(Arc::clone(&folder))?;
         let (s3, links) = evidence::open(Arc::clone(&folder), &public_url)?;
-        store::dynamo::create_table(&dynamodb, TABLE).await?;
-        store::s3::create_bucket(&s3, evidence::BUCKET).await?;
+        store::provision(&dynamodb, TABLE, &s3, evidence::BUCKET).await?;
         Ok(Self { folder, dynamodb, s3, links })
     }
 

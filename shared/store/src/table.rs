@@ -1,7 +1,7 @@
 //! The one seam: get several, query a range of one partition, transact with conditions. That is all.
 //!
 //! DynamoDB implements it in the product, hosted and embedded alike ([`crate::dynamo`]); tests wrap it with faults, and
-//! the simulation implements it in memory ([`crate::memory`]). Nothing above it knows DynamoDB; nothing below it knows a
+//! the simulation implements it in memory (`crate::memory`). Nothing above it knows DynamoDB; nothing below it knows a
 //! run. Every read is strongly consistent.
 
 use async_trait::async_trait;
