@@ -1,21 +1,36 @@
-//! What every answer is held to: the server's own schemas, and the consistency of a run view.
+//! What every answer is held to: the schemas that the server lists, those of `schemas/core-2`, and the consistency of a
+//! run view.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::path::Path;
+use std::sync::{LazyLock, OnceLock};
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use super::Client;
 
-/// A tool as `tools/list` shows it.
+/// A tool as `tools/list` shows it, and as `schemas/core-2` publishes it.
 struct Listed {
+    input: Validator,
     output: Validator,
+    published_arguments: Validator,
+    published_result: Validator,
     takes_request_id: bool,
 }
 
 /// One product, so one list of tools, however many servers run.
 static TOOLS: OnceLock<BTreeMap<String, Listed>> = OnceLock::new();
+
+/// What every refusal is, as it is published.
+static TOOL_ERROR: LazyLock<Validator> = LazyLock::new(|| published("tool-error"));
+
+/// A schema of `schemas/core-2`, by its path without `.json`.
+fn published(name: &str) -> Validator {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schemas/core-2/{name}.json"));
+    let text = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    jsonschema::options().build(&serde_json::from_slice(&text).unwrap()).unwrap()
+}
 
 fn listed<'a>(client: &Client, tool: &str) -> &'a Listed {
     let tools = TOOLS.get_or_init(|| {
@@ -23,12 +38,16 @@ fn listed<'a>(client: &Client, tool: &str) -> &'a Listed {
         let tools = list["tools"].as_array().unwrap().iter();
         tools
             .map(|tool| {
-                let required = tool["inputSchema"]["required"].as_array().into_iter().flatten();
+                let name = tool["name"].as_str().unwrap().to_owned();
+                let mut required = tool["inputSchema"]["required"].as_array().into_iter().flatten();
                 let listed = Listed {
+                    input: jsonschema::options().build(&tool["inputSchema"]).unwrap(),
                     output: jsonschema::options().build(&tool["outputSchema"]).unwrap(),
-                    takes_request_id: required.into_iter().any(|name| name == "requestId"),
+                    published_arguments: published(&format!("tools/{name}.arguments")),
+                    published_result: published(&format!("tools/{name}.result")),
+                    takes_request_id: required.any(|name| name == "requestId"),
                 };
-                (tool["name"].as_str().unwrap().to_owned(), listed)
+                (name, listed)
             })
             .collect()
     });
@@ -40,11 +59,22 @@ pub fn takes_request_id(client: &Client, tool: &str) -> bool {
     listed(client, tool).takes_request_id
 }
 
-/// Holds a result to the schema that the server published for the tool.
-pub fn against_schema(client: &Client, tool: &str, result: &Value) {
-    let faults: Vec<String> =
-        listed(client, tool).output.iter_errors(result).map(|e| format!("{}: {e}", e.instance_path())).collect();
-    assert!(faults.is_empty(), "{tool} does not keep its own output schema: {faults:?} in {result}");
+/// Holds a call to the schemas of the tool, listed and published: the result always, the arguments if they were accepted.
+pub fn against_schemas(client: &Client, tool: &str, arguments: &Value, result: &Value) {
+    let schemas = listed(client, tool);
+    holds(&schemas.output, result, tool, "its listed result");
+    if result["ok"] == true {
+        holds(&schemas.input, arguments, tool, "its listed arguments");
+        holds(&schemas.published_arguments, arguments, tool, "its published arguments");
+        holds(&schemas.published_result, &result["data"], tool, "its published result");
+    } else {
+        holds(&TOOL_ERROR, &result["error"], tool, "the published tool error");
+    }
+}
+
+fn holds(schema: &Validator, value: &Value, tool: &str, what: &str) {
+    let faults: Vec<String> = schema.iter_errors(value).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(faults.is_empty(), "{tool} does not keep the schema of {what}: {faults:?} in {value}");
 }
 
 /// Holds a run view to what must be true of every one (core §3.5, §6).

@@ -85,7 +85,7 @@ impl Client {
         assert_eq!(&serde_json::from_str::<Value>(text).unwrap(), structured, "{tool}: the text says something else");
         let ok = structured["ok"].as_bool().expect("ok is true or false");
         assert_eq!(result["isError"], json!(!ok), "{tool}: isError and ok disagree");
-        check::against_schema(self, tool, structured);
+        check::against_schemas(self, tool, arguments, structured);
         Some(if ok {
             check::consistent(tool, &structured["data"]);
             Ok(structured["data"].clone())

@@ -115,6 +115,12 @@ fn one_canonical_address_everywhere(org: &Org) {
         let document = anonymous("GET", &format!("{base}{path}"), None).json();
         assert_eq!(document["resource"], mcp, "{path}");
         assert!(!document["resource"].as_str().unwrap().ends_with('/'));
+        // Another spelling is not another resource: there is nothing at it.
+        assert_eq!(anonymous("GET", &format!("{base}{path}/"), None).status, 404, "{path}/");
+    }
+    assert_eq!(anonymous("POST", &format!("{mcp}/"), Some(message("describe"))).status, 404);
+    for method in ["GET", "POST"] {
+        assert_eq!(org.staff.request(method, &format!("{mcp}/")).status, 404, "{method}");
     }
 }
 

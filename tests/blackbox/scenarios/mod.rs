@@ -1,4 +1,4 @@
-//! The scenarios, one file each, named for what they show.
+//! The scenarios, grouped by subject, a file each; every scenario is named for what it shows.
 
 mod arguments;
 mod assignments;
