@@ -25,7 +25,7 @@ pub(crate) const REFRESH_SECONDS: u64 = 30;
 pub(crate) const RETRY_SECONDS: u64 = 1;
 
 /// Most keys kept of one issuer.
-pub(crate) const KEYS_MAX: usize = 100;
+pub(crate) const MOST_KEYS: usize = 100;
 
 /// Shortest RSA modulus accepted, in bytes.
 const RSA_BYTES: usize = 256;
@@ -152,7 +152,7 @@ async fn load(issuer: &IssuerConfig, fetch: &dyn FetchKeys) -> Result<Vec<Key>, 
     let Some(listed) = document.get("keys").and_then(Value::as_array) else {
         return Err(format!("{uri}: not a key set: no `keys` list"));
     };
-    let keys: Vec<Key> = listed.iter().filter_map(usable).take(KEYS_MAX).collect();
+    let keys: Vec<Key> = listed.iter().filter_map(usable).take(MOST_KEYS).collect();
     if keys.is_empty() { Err(format!("{uri}: no key that can verify a signature")) } else { Ok(keys) }
 }
 

@@ -20,7 +20,7 @@ const LOOK_MILLIS: u64 = 1_000;
 const REST_SECONDS: u64 = 30;
 
 /// Most looks that one round takes at a shard before the other shards have their turn.
-const LOOKS: usize = 20;
+const SHARD_LOOKS: usize = 20;
 
 /// Wakes the timer loop when a timer is set that is due before the loop looks again.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ pub async fn run(store: Arc<Store>, wake: Arc<Wake>, speed: u32) {
 }
 
 async fn fire(store: &Store, shard: u8, resting: &mut HashMap<(String, String), Instant>) {
-    for _ in 0..LOOKS {
+    for _ in 0..SHARD_LOOKS {
         let due = match store.due(shard).await {
             Ok(due) => due,
             Err(error) => {

@@ -1,3 +1,5 @@
+//! The pictures of a process: what a file says can break neither, and they stay as they were looked at.
+
 use super::*;
 use crate::{Document, read};
 

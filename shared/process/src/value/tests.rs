@@ -1,3 +1,5 @@
+//! Values against declarations: what is accepted, and how each fault is told.
+
 use serde_json::json;
 
 use super::*;

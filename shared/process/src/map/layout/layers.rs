@@ -4,7 +4,7 @@ use super::{CELLS, Link};
 use crate::graph::{Closure, Edges};
 
 /// How often the layers are reordered, down and up.
-const SWEEPS: usize = 12;
+const ORDER_SWEEPS: usize = 12;
 
 /// The width of the cell of a line that passes a layer.
 const PASSING_WIDTH: f64 = 14.0;
@@ -178,7 +178,7 @@ fn first_rows(cells: &[Cell]) -> Vec<Vec<usize>> {
 fn order(cells: &[Cell], mut rows: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
     let mut best = rows.clone();
     let mut fewest = crossings(cells, &rows);
-    for sweep in 0..SWEEPS {
+    for sweep in 0..ORDER_SWEEPS {
         if fewest == 0 {
             break;
         }

@@ -6,7 +6,7 @@ use super::Link;
 use super::layers::{Holds, Layers, Way};
 
 /// How often positions are evened out, down and up.
-const ROUNDS: usize = 16;
+const EVENING_ROUNDS: usize = 16;
 
 /// The room between two cells of a layer.
 const BESIDE: f64 = 26.0;
@@ -43,7 +43,7 @@ pub(super) fn place(layers: &Layers, links: &[Link]) -> Placed {
     for row in &layers.rows {
         settle(layers, row, &vec![0.0; row.len()], &mut x);
     }
-    for round in 0..ROUNDS {
+    for round in 0..EVENING_ROUNDS {
         let down = round % 2 == 0;
         let count = layers.rows.len();
         for n in 0..count {

@@ -1,3 +1,5 @@
+//! Layouts of any graph: boxes and labels keep apart, and what leads down lies below.
+
 use proptest::prelude::*;
 
 use super::*;
