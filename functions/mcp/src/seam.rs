@@ -34,6 +34,10 @@ pub struct Meter {
     pub run: Option<String>,
     /// Calls made to storage.
     pub storage_calls: u64,
+    /// Rounds of them: calls made in parallel are one.
+    pub storage_rounds: u64,
+    /// How many of them were transactions.
+    pub storage_transactions: u64,
 }
 
 /// Why a tool has no result.

@@ -155,7 +155,13 @@ impl Tools for ProcessTools {
         // What a start made is known from the answer.
         let shown = |data: &Value| data.get("run").and_then(|r| r.get("id")).and_then(Value::as_str).map(str::to_owned);
         let run = run.or_else(|| outcome.as_ref().ok().and_then(shown));
-        ToolAnswer { outcome, meter: Meter { run, storage_calls: meter.calls } }
+        let meter = Meter {
+            run,
+            storage_calls: meter.calls,
+            storage_rounds: meter.rounds,
+            storage_transactions: meter.transactions,
+        };
+        ToolAnswer { outcome, meter }
     }
 }
 

@@ -62,7 +62,7 @@ impl Tools for EchoTools {
             "whoami" => Ok(json!({ "org": caller.org, "subject": caller.subject, "kind": caller.kind.as_str() })),
             _ => Ok(Value::Object(arguments)),
         };
-        ToolAnswer { outcome, meter: Meter { run: Some("r_1".into()), storage_calls: 3 } }
+        ToolAnswer { outcome, meter: Meter { run: Some("r_1".into()), storage_calls: 3, ..Meter::default() } }
     }
 }
 

@@ -1,0 +1,251 @@
+//! What one call of each tool costs in storage: calls, rounds of them, and transactions, exactly.
+//!
+//! Every tool of the list has a row, and a row is one accepted call with the process's version in memory, as on a server
+//! that has been up for a while. The table yields before it answers, so that calls made together are under way together.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails, and this is how"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use identity::{Caller, Kind};
+use mcp::{ProcessTools, Tools as _};
+use serde_json::{Value, json};
+use store::counting::Counting;
+use store::files::{Files, FilesError, Shown};
+use store::memory::MemoryTable;
+use store::table::{Item, Key, Op, Range, Table, TableError};
+use store::{NoAlarms, Parts, RandomIds, Seal, SealKey, Settings, Store, SystemClock};
+
+/// Tool, which call of it, and its calls, rounds and transactions.
+const COSTS: [(&str, &str, [u64; 3]); 22] = [
+    ("describe", "", [0, 0, 0]),
+    ("list_processes", "", [1, 1, 0]),
+    ("start_run", "", [3, 2, 1]),
+    ("get_run", "", [1, 1, 0]),
+    // Every shard's list, of steps that wait and of steps whose lease ended.
+    ("get_work", "of an agent", [8, 1, 0]),
+    // The inboxes of the person, of the person's one group and of operators.
+    ("get_work", "of a person", [3, 1, 0]),
+    ("claim", "", [3, 2, 1]),
+    ("renew", "", [3, 2, 1]),
+    ("upload", "", [2, 2, 1]),
+    ("submit", "", [3, 2, 1]),
+    ("submit", "with a file", [4, 2, 1]),
+    ("escalate", "", [3, 2, 1]),
+    ("decide", "", [3, 2, 1]),
+    ("decide", "completed with a file", [4, 2, 1]),
+    ("cancel", "", [3, 2, 1]),
+    ("send_event", "", [3, 2, 1]),
+    // The processes, then the open and the ended runs of each, here of one, then the inputs.
+    ("list_runs", "", [4, 3, 0]),
+    ("list_runs", "of a process", [3, 2, 0]),
+    ("import_process", "", [2, 2, 1]),
+    ("publish_process", "", [2, 2, 1]),
+    ("get_process", "", [1, 1, 0]),
+    ("get_process", "of a version", [1, 1, 0]),
+];
+
+/// Two agent steps, the second with a file, an approval, an event.
+const LETTER: &str = "---
+name: letter
+description: A letter.
+steps:
+  - { id: draft, agent: Draft it., output: { text: string } }
+  - { id: print, agent: Print it., evidence: [file] }
+  - { id: sign, person: editor, approve: Sign it? }
+  - { id: posted, wait_for: posted }
+  - { id: sent, finish: sent }
+---
+Letters.
+";
+
+#[tokio::test]
+async fn a_call_of_each_tool_costs_what_it_did() {
+    let (bot, ann) = (caller("bot", Kind::Agent), caller("ann", Kind::Person));
+    let mut desk = Desk::new();
+
+    desk.call(&ann, "import_process", json!({ "source": LETTER })).await;
+    let publish = json!({ "name": "letter", "roles": { "editor": "editor" } });
+    desk.call(&ann, "publish_process", publish.clone()).await;
+    desk.start().await;
+    desk.measured.clear();
+
+    desk.call(&bot, "describe", json!({})).await;
+    desk.call(&bot, "list_processes", json!({})).await;
+    desk.call(&ann, "get_process", json!({ "name": "letter" })).await;
+    desk.case("of a version").call(&ann, "get_process", json!({ "name": "letter", "version": 1 })).await;
+
+    let run = desk.start().await;
+    desk.call(&bot, "get_run", json!({ "runId": run })).await;
+    desk.call(&bot, "list_runs", json!({})).await;
+    desk.case("of a process").call(&bot, "list_runs", json!({ "process": "letter" })).await;
+    desk.case("of an agent").call(&bot, "get_work", json!({})).await;
+
+    let token = desk.claim(&bot, &run, "draft").await;
+    let renewed = desk.call(&bot, "renew", json!({ "token": token, "progress": "Half." })).await;
+    let draft = json!({ "token": renewed["token"], "output": { "text": "Dear" }, "summary": "Drafted." });
+    desk.call(&bot, "submit", draft).await;
+    let token = desk.claim(&bot, &run, "print").await;
+    let evidence = desk.file(&bot).await;
+    let print = json!({ "token": token, "output": {}, "evidence": evidence, "summary": "Printed." });
+    desk.case("with a file").call(&bot, "submit", print).await;
+    let work = desk.case("of a person").call(&ann, "get_work", json!({})).await;
+    assert_eq!(work["items"].as_array().map(Vec::len), Some(1), "{work}");
+    desk.decide(&ann, &run, json!({ "decision": "approved" })).await;
+    let sent = desk.call(&bot, "send_event", json!({ "runId": run, "name": "posted" })).await;
+    assert_eq!(sent["consumedBy"], "posted", "{sent}");
+
+    let run = desk.start().await;
+    let token = desk.claim(&bot, &run, "draft").await;
+    let draft = json!({ "token": token, "output": { "text": "Dear" }, "summary": "Drafted." });
+    desk.call(&bot, "submit", draft).await;
+    let token = desk.claim(&bot, &run, "print").await;
+    desk.call(&bot, "escalate", json!({ "token": token, "note": "No paper." })).await;
+    let evidence = desk.file(&ann).await;
+    let completed = json!({ "decision": "completed", "output": {}, "evidence": evidence });
+    desk.case("completed with a file").decide(&ann, &run, completed).await;
+    desk.call(&ann, "cancel", json!({ "runId": run, "reason": "Moved." })).await;
+
+    let next = LETTER.replace("A letter.", "Another letter.");
+    desk.call(&ann, "import_process", json!({ "source": next })).await;
+    desk.call(&ann, "publish_process", publish).await;
+
+    let listed: BTreeSet<&str> = desk.tools.list().iter().map(|tool| tool.name).collect();
+    assert_eq!(COSTS.iter().map(|(tool, ..)| *tool).collect::<BTreeSet<_>>(), listed);
+    let costs = COSTS.iter().map(|(tool, case, cost)| ((*tool, *case), BTreeSet::from([*cost])));
+    assert_eq!(desk.measured, costs.collect::<BTreeMap<_, _>>());
+}
+
+/// The tools over storage in memory, and what their calls cost.
+struct Desk {
+    tools: ProcessTools,
+    /// By tool and case: every cost that was seen.
+    measured: BTreeMap<(&'static str, &'static str), BTreeSet<[u64; 3]>>,
+    case: &'static str,
+    requests: u32,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        let secret = b"thirty-two bytes or more of secret".to_vec();
+        let store = Store::new(Parts {
+            table: Arc::new(Counting::new(Arc::new(Slow(MemoryTable::new())))),
+            files: Arc::new(Bucket::default()),
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            alarms: Arc::new(NoAlarms),
+            seal: Seal::new(vec![SealKey { id: "k".into(), secret }]).unwrap(),
+            settings: Settings::default(),
+        });
+        let tools = ProcessTools::new(Arc::new(store)).unwrap();
+        Desk { tools, measured: BTreeMap::new(), case: "", requests: 0 }
+    }
+
+    /// Names the next call's row.
+    fn case(&mut self, case: &'static str) -> &mut Desk {
+        self.case = case;
+        self
+    }
+
+    /// Makes a call that must be accepted and notes its cost. A write gets a `requestId` of its own.
+    async fn call(&mut self, caller: &Caller, tool: &'static str, arguments: Value) -> Value {
+        let Value::Object(mut arguments) = arguments else { panic!("{arguments} is no object") };
+        if self.tools.list().iter().any(|info| info.name == tool && !info.read_only) {
+            self.requests += 1;
+            arguments.insert("requestId".into(), json!(format!("q{}", self.requests)));
+        }
+        let answer = self.tools.call(caller, tool, arguments).await;
+        let meter = answer.meter;
+        let cost = [meter.storage_calls, meter.storage_rounds, meter.storage_transactions];
+        self.measured.entry((tool, std::mem::take(&mut self.case))).or_default().insert(cost);
+        answer.outcome.unwrap_or_else(|failure| panic!("{tool}: {failure:?}"))
+    }
+
+    /// Starts a run and returns its id.
+    async fn start(&mut self) -> String {
+        let ann = caller("ann", Kind::Person);
+        let started = self.call(&ann, "start_run", json!({ "process": "letter", "inputs": {} })).await;
+        started["run"]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Claims a step and returns the token.
+    async fn claim(&mut self, caller: &Caller, run: &str, step: &str) -> Value {
+        self.call(caller, "claim", json!({ "runId": run, "stepId": step })).await["token"].take()
+    }
+
+    /// Uploads a file and returns the evidence that cites it.
+    async fn file(&mut self, caller: &Caller) -> Value {
+        let file = json!({ "fileName": "a.txt", "contentType": "text/plain", "contentBase64": "YQ==" });
+        let stored = self.call(caller, "upload", file).await;
+        json!([{ "kind": "file", "ref": stored["id"] }])
+    }
+
+    /// Decides the run's open work item.
+    async fn decide(&mut self, caller: &Caller, run: &str, mut decision: Value) {
+        let case = std::mem::take(&mut self.case);
+        let view = self.call(caller, "get_run", json!({ "runId": run })).await;
+        let item = &view["workItems"][0];
+        decision["runId"] = json!(run);
+        decision["workItemId"] = item["id"].clone();
+        decision["snapshot"] = item["snapshot"].clone();
+        self.case(case).call(caller, "decide", decision).await;
+    }
+}
+
+fn caller(subject: &str, kind: Kind) -> Caller {
+    let person = kind == Kind::Person;
+    Caller {
+        org: "acme".into(),
+        subject: subject.into(),
+        kind,
+        groups: if person { vec!["editor".into()] } else { Vec::new() },
+        operator: person,
+        person: person.then(|| format!("{subject}@example.com")),
+        client: None,
+        may_decide: person,
+    }
+}
+
+/// Lets others go first, so that calls made together overlap.
+struct Slow(MemoryTable);
+
+#[async_trait]
+impl Table for Slow {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, TableError> {
+        tokio::task::yield_now().await;
+        self.0.get(keys).await
+    }
+    async fn query(&self, range: &Range) -> Result<Vec<Item>, TableError> {
+        tokio::task::yield_now().await;
+        self.0.query(range).await
+    }
+    async fn transact(&self, ops: &[Op]) -> Result<(), TableError> {
+        tokio::task::yield_now().await;
+        self.0.transact(ops).await
+    }
+}
+
+/// A bucket in memory.
+#[derive(Default)]
+struct Bucket(Mutex<BTreeMap<String, Vec<u8>>>);
+
+#[async_trait]
+impl Files for Bucket {
+    async fn put(&self, key: &str, bytes: Vec<u8>, _: &str) -> Result<(), FilesError> {
+        self.0.lock().unwrap().insert(key.to_owned(), bytes);
+        Ok(())
+    }
+    async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, FilesError> {
+        Ok(self.0.lock().unwrap().get(key).cloned())
+    }
+    async fn link(&self, key: &str, _: &Shown, _: Duration) -> Result<String, FilesError> {
+        Ok(format!("https://files.test/{key}"))
+    }
+}
