@@ -17,9 +17,6 @@ use super::read_file;
 use crate::client::{Client, Failure, arguments, at, request_id};
 use crate::paint::Paint;
 
-/// Most files that one command publishes.
-const FILES: usize = 100;
-
 /// Publishes PROCESS.md files on a server: imports them as drafts, binds their roles to groups, publishes.
 ///
 /// Nothing is sent when any file cannot be run or any role is not bound. A process whose latest version is already this
@@ -47,6 +44,9 @@ pub struct Publish {
     #[arg(long = "bind", value_name = "ROLE=GROUP", value_parser = binding)]
     bindings: Vec<(String, String)>,
 }
+
+/// Most files that one command publishes.
+const FILES: usize = 100;
 
 /// A file that can be published.
 struct Ready {

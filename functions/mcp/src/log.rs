@@ -15,10 +15,6 @@ use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::seam::Meter;
 
-/// The crates whose events are logged at the level asked for. Others are held to warnings: at finer levels some of them
-/// log whole messages.
-const OWN: [&str; 8] = ["identity", "local", "mcp", "process", "procession", "run", "store", "timer"];
-
 /// A subscriber that writes JSON lines: this program's own events at `level`, everything else at warnings only.
 pub fn subscriber<W>(writer: W, level: LevelFilter) -> impl Subscriber + Send + Sync + 'static
 where
@@ -37,6 +33,10 @@ where
         .with_writer(writer);
     tracing_subscriber::registry().with(targets).with(lines)
 }
+
+/// The crates whose events are logged at the level asked for. Others are held to warnings: at finer levels some of them
+/// log whole messages.
+const OWN: [&str; 8] = ["identity", "local", "mcp", "process", "procession", "run", "store", "timer"];
 
 /// Longest run id that is logged, in bytes.
 const RUN_ID_BYTES: usize = 64;

@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 
 use super::{Call, Tool};
 
+pub(crate) struct ListProcesses;
+
 /// Processes on a page.
 const PAGE_PROCESSES: usize = 100;
-
-pub(crate) struct ListProcesses;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

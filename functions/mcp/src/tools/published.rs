@@ -11,9 +11,6 @@ use super::{
 use crate::error::Code;
 use crate::schemas;
 
-/// What the `$id`s begin with.
-const BASE: &str = "urn:procession:schemas:core-2:";
-
 /// Every published schema, by its path below `schemas/core-2`.
 pub fn published() -> Vec<(String, Value)> {
     let mut all = vec![
@@ -50,6 +47,9 @@ pub fn published() -> Vec<(String, Value)> {
     all.push(("index.json".to_owned(), index));
     all
 }
+
+/// What the `$id`s begin with.
+const BASE: &str = "urn:procession:schemas:core-2:";
 
 fn tool<T: Tool>() -> [(String, Value); 2] {
     let mut arguments = schemas::arguments::<T::Arguments>();
