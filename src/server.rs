@@ -20,6 +20,7 @@ use store::counting::Counting;
 use store::table::Table;
 use store::{Clock as _, Parts, RandomIds, Seal, SealKey, Settings, Store};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 /// The data folder when none is named.
@@ -33,6 +34,9 @@ const KNOWN: &str = "server.json";
 
 /// Longest that a client may take to send a request's headers, or leave a kept connection idle.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Most connections that are open at once. A further client waits, unaccepted, until one of them ends.
+const CONNECTIONS: usize = 1_024;
 
 /// How long accepting rests after a fault, such as too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -111,9 +115,7 @@ impl Running {
             let _ = task.await;
         }
     }
-}
 
-impl Running {
     /// Whether the server's clock shows another time than the machine's: it ran faster in this folder before.
     pub fn clock_is_ahead(&self) -> bool {
         self.store.now().millis() > store::SystemClock.now().millis() + AHEAD_MILLIS
@@ -179,15 +181,19 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let app = Arc::new(App { config, verifier, tools: Arc::new(tools) });
     let router = mcp::router(app).merge(local.links()).merge(issuer.router(&base));
 
-    let serving = tokio::spawn(accept(listener, router));
+    let serving = tokio::spawn(accept(listener, router, CONNECTIONS));
     let ticking = tokio::spawn(timers::run(Arc::clone(&store), wake, speed));
     Ok(Running { mcp, issuer, data, store, table, tasks: vec![serving, ticking] })
 }
 
-/// Serves connections until it is dropped. A client that does not finish its headers does not keep its connection.
-async fn accept(listener: TcpListener, router: axum::Router) {
+/// Serves connections until it is dropped, at most so many at once. A client that does not finish its headers does
+/// not keep its connection.
+async fn accept(listener: TcpListener, router: axum::Router, most_connections: usize) {
     let mut connections = tokio::task::JoinSet::new();
+    let places = Arc::new(Semaphore::new(most_connections));
     loop {
+        // The semaphore is never closed, so a place always comes.
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(error) => {
@@ -206,7 +212,40 @@ async fn accept(listener: TcpListener, router: axum::Router) {
         connections.spawn(async move {
             // A client that goes away in the middle is no fault of the server's.
             let _ = connection.await;
+            drop(place);
         });
         while connections.try_join_next().is_some() {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpStream;
+
+    /// Long enough for an answer on loopback, were one to come.
+    const NO_ANSWER: Duration = Duration::from_millis(300);
+
+    async fn asked(address: SocketAddr) -> TcpStream {
+        let mut stream = TcpStream::connect(address).await.expect("connected");
+        stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.expect("sent");
+        stream
+    }
+
+    #[tokio::test]
+    async fn a_client_too_many_waits_until_another_leaves() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let serving = tokio::spawn(accept(listener, axum::Router::new(), 1));
+        let mut byte = [0];
+        let mut first = asked(address).await;
+        first.read_exact(&mut byte).await.expect("answered");
+        let mut second = asked(address).await;
+        assert!(tokio::time::timeout(NO_ANSWER, second.read_exact(&mut byte)).await.is_err(), "answered too early");
+        drop(first);
+        let answered = tokio::time::timeout(HEADER_TIMEOUT, second.read_exact(&mut byte)).await;
+        answered.expect("in time").expect("answered");
+        serving.abort();
     }
 }
