@@ -130,6 +130,8 @@ fn take_arguments(method: &str, params: &mut Map<String, Value>) -> Option<Value
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn arguments_leave_the_message_and_keep_their_text() {
@@ -205,5 +207,78 @@ mod tests {
     fn a_known_id_is_told_back() {
         let error = read(br#"{"jsonrpc":"2.0","id":"a"}"#).expect_err("no method");
         assert_eq!(error.id, Value::from("a"));
+    }
+
+    /// JSON text without blanks, numbers spelled as the JSON library spells them: what it must come out as again.
+    fn json_text() -> impl Strategy<Value = String> {
+        let quoted = |text: String| Value::from(text).to_string();
+        let leaf = prop_oneof![
+            Just("null".to_owned()),
+            any::<bool>().prop_map(|truth| truth.to_string()),
+            r"-?(0|[1-9][0-9]{0,40})(\.[0-9]{1,40})?(e[+-][0-9]{1,5})?",
+            any::<String>().prop_map(quoted),
+        ];
+        leaf.prop_recursive(4, 24, 4, move |inner| {
+            let list = prop::collection::vec(inner.clone(), 0..4).prop_map(|items| format!("[{}]", items.join(",")));
+            prop_oneof![list, object_of(inner)]
+        })
+    }
+
+    fn object_of(member: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
+        prop::collection::btree_map(any::<String>(), member, 0..4).prop_map(|members: BTreeMap<String, String>| {
+            let members: Vec<String> =
+                members.into_iter().map(|(name, value)| format!("{}:{value}", Value::from(name))).collect();
+            format!("{{{}}}", members.join(","))
+        })
+    }
+
+    fn call_of(arguments: &str) -> String {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"echo","arguments":{arguments}}}}}"#
+        )
+    }
+
+    /// Whatever is accepted says the same as its body does.
+    fn is_faithful(body: &[u8]) {
+        let Ok(message) = read(body) else { return };
+        let mut whole: Value = serde_json::from_slice(body).expect("what is accepted is JSON");
+        let sent = whole.get_mut("params").and_then(|params| take_arguments(&message.method, params.as_object_mut()?));
+        let sent = if sent == Some(Value::Null) { Some(Value::Object(Map::new())) } else { sent };
+        let text = |value: Value| value.to_string();
+        assert_eq!(message.arguments.map(Value::Object).map(text), sent.map(text));
+        assert_eq!(message.rest, whole.to_string());
+        assert_eq!(whole["method"], message.method.as_str());
+        assert_eq!(whole.get("id").cloned().unwrap_or_default(), message.id);
+    }
+
+    // `PROPTEST_CASES` set to a large number searches for hours instead of a moment.
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(body in prop::collection::vec(any::<u8>(), 0..400)) {
+            is_faithful(&body);
+        }
+
+        #[test]
+        fn arguments_come_out_as_they_were_sent(arguments in object_of(json_text())) {
+            let message = read(call_of(&arguments).as_bytes()).expect("well-formed");
+            prop_assert_eq!(Value::Object(message.arguments.expect("arguments")).to_string(), arguments);
+        }
+
+        #[test]
+        fn a_damaged_message_is_read_or_refused(
+            arguments in object_of(json_text()),
+            edits in prop::collection::vec((any::<prop::sample::Index>(), 0..3, any::<u8>()), 1..6),
+        ) {
+            let mut body = call_of(&arguments).into_bytes();
+            for (place, edit, byte) in edits {
+                let place = place.index(body.len());
+                match edit {
+                    0 => body[place] = byte,
+                    1 => body.insert(place, byte),
+                    _ => drop(body.remove(place)),
+                }
+                is_faithful(&body);
+            }
+        }
     }
 }
