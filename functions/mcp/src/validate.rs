@@ -93,6 +93,7 @@ impl Validator {
         let mut issues: Vec<String> = arguments
             .iter()
             .filter(|(_, value)| deeper(value, DEPTH_LEVELS - 1))
+            .take(MOST_ISSUES)
             .map(|(name, _)| format!("{}: nested deeper than {DEPTH_LEVELS} levels", shortened(name)))
             .collect();
         for name in &self.integers {
