@@ -36,63 +36,10 @@ pub struct Caller {
     /// Whether the token carries the operator right.
     pub operator: bool,
     /// The `person` value that names this caller in run data: an e-mail address by default. `None` when the token names
-    /// none, or says that the address was not verified. Compared by [`same_person`].
+    /// none, or says that the address was not verified. Compared without case, by the run.
     pub person: Option<String>,
     /// The client the token was issued to.
     pub client: Option<String>,
     /// A person, through a client that the configuration lists for people.
     pub may_decide: bool,
-}
-
-impl Caller {
-    /// Whether a `person` value of run data names this caller.
-    pub fn is_person(&self, value: &str) -> bool {
-        self.person.as_deref().is_some_and(|own| same_person(own, value))
-    }
-
-    /// Whether the caller is a member of the group. Group ids are compared exactly.
-    pub fn in_group(&self, group: &str) -> bool {
-        self.groups.iter().any(|own| own == group)
-    }
-}
-
-/// Whether two `person` values name one person: surrounding blanks and letter case aside.
-pub fn same_person(left: &str, right: &str) -> bool {
-    left.trim().to_lowercase() == right.trim().to_lowercase()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn people_are_compared_without_case() {
-        for (left, right, same) in [
-            ("mira@acme.example", "Mira@ACME.example", true),
-            (" mira@acme.example", "mira@acme.example ", true),
-            ("jörg@acme.example", "JÖRG@acme.example", true),
-            ("mira@acme.example", "mira@acme.example.evil", false),
-            ("mira", "mina", false),
-        ] {
-            assert_eq!(same_person(left, right), same, "{left} and {right}");
-        }
-    }
-
-    #[test]
-    fn a_caller_without_a_person_value_is_nobody() {
-        let caller = Caller {
-            org: "acme".into(),
-            subject: "u_mira".into(),
-            kind: Kind::Person,
-            groups: vec!["g_finance".into()],
-            operator: false,
-            person: None,
-            client: None,
-            may_decide: false,
-        };
-        assert!(!caller.is_person(""));
-        assert!(!caller.is_person("u_mira"));
-        assert!(caller.in_group("g_finance"));
-        assert!(!caller.in_group("G_FINANCE"));
-    }
 }

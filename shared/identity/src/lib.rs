@@ -12,7 +12,7 @@ mod permit;
 mod remembered;
 mod verify;
 
-pub use caller::{Caller, Kind, same_person};
+pub use caller::{Caller, Kind};
 pub use config::{ClaimNames, Config, IssuerConfig};
 pub use fetch::{FetchError, FetchKeys, HttpFetch, install_tls};
 pub use permit::{AGENT_TOOLS, Denied, OPERATOR_TOOLS, TOOLS, When, may_decide, permit};

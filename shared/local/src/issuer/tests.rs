@@ -39,7 +39,7 @@ async fn its_tokens_verify_over_http_and_outlive_a_restart() {
     let caller = verifier.verify(Some(&format!("Bearer {token}")), now()).await.expect("verified");
     assert_eq!((caller.org.as_str(), caller.subject.as_str()), ("acme", "mira@acme.example"));
     assert_eq!(caller.person.as_deref(), Some("mira@acme.example"));
-    assert!(caller.operator && caller.may_decide && caller.in_group("g_finance"));
+    assert!(caller.operator && caller.may_decide && caller.groups == ["g_finance"]);
 }
 
 #[tokio::test]

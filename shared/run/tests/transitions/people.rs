@@ -160,6 +160,11 @@ fn the_snapshot_is_of_run_data() {
 #[test]
 fn people_are_compared_without_case() {
     assert!(same_person("A@Example.com", "a@example.COM "));
+    assert!(same_person("mira@acme.example", "Mira@ACME.example"));
+    assert!(same_person(" mira@acme.example", "mira@acme.example "));
+    assert!(same_person("jörg@acme.example", "JÖRG@acme.example"));
+    assert!(!same_person("mira@acme.example", "mira@acme.example.evil"));
+    assert!(!same_person("mira", "mina"));
     assert!(!same_person("a@example.com", "b@example.com"));
     let play = play();
     let item = play.run.step("a").unwrap().item.clone().unwrap();
@@ -176,4 +181,17 @@ fn a_decision_after_the_due_time_notes_that_it_was_late() {
     let change = play.decide(&crew(), "a", done(json!({}))).unwrap();
     assert!(matches!(&change.events[0], run::Event::Overdue { step, at } if step == "a" && *at == minute(30)));
     assert_eq!(play.shown("a"), json!({ "id": "a", "kind": "task", "state": "done" }));
+}
+
+#[test]
+fn a_caller_without_a_person_value_is_nobody_and_groups_are_compared_exactly() {
+    let front = "steps:\n  - { id: a, agent: Do it. }\n  - { id: z, finish: over }";
+    let world = World::new(document(front));
+    let mut caller = person("u_mira", &["g_finance"]);
+    caller.person = None;
+    let is = |assigned| run::assigned_to(&world.context(), &caller, &assigned);
+    assert!(!is(Assigned::Person(String::new())));
+    assert!(!is(Assigned::Person("u_mira".to_owned())));
+    assert!(is(Assigned::Group("g_finance".to_owned())));
+    assert!(!is(Assigned::Group("G_FINANCE".to_owned())));
 }
