@@ -160,6 +160,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         clock: Arc::new(clock),
         ids: Arc::new(RandomIds),
         alarms: wake.clone(),
+        evaluator: None,
         seal,
         settings: Settings { limits, ..Settings::default() },
     }));

@@ -141,6 +141,7 @@ impl Desk {
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
             alarms: Arc::new(NoAlarms),
+            evaluator: None,
             seal: Seal::new(vec![SealKey { id: "k".into(), secret }]).unwrap(),
             settings: Settings::default(),
         });

@@ -8,6 +8,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+/// What `next` and `on_timeout` of a branch step name to finish their branch (parallel-1). Only there is it a word of its
+/// own: a process without a parallel step may call a step so.
+pub const JOIN: &str = "join";
+
 /// A valid process: the frontmatter as typed data, and the body exactly as written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
@@ -21,6 +25,8 @@ pub struct Document {
     pub requires: Option<Requires>,
     /// The steps in file order; at least one. The first is where a run starts.
     pub steps: Vec<Step>,
+    /// The parallel steps with their branches, in file order (parallel-1); empty when the file has none.
+    pub regions: Vec<Region>,
     /// Every byte after the line break that ends the closing `---`, exactly as written.
     pub body: String,
     /// The parsed frontmatter as JSON, key order and number text kept: what the content hash covers (§6.5).
@@ -46,10 +52,60 @@ impl Document {
         roles
     }
 
+    /// The branch that a step is in, with its region; `None` for a step outside every branch.
+    pub fn branch_of(&self, id: &str) -> Option<(&Region, &Branch)> {
+        self.regions.iter().find_map(|r| r.branches.iter().find(|b| b.steps.iter().any(|s| s == id)).map(|b| (r, b)))
+    }
+
+    /// The region that a parallel step opens.
+    pub fn region(&self, id: &str) -> Option<&Region> {
+        self.regions.iter().find(|r| r.step == id)
+    }
+
+    /// The steps that `step` may continue at: [`Step::forward`] without the word for the end of a branch.
+    pub fn forward<'a>(&'a self, step: &'a Step) -> impl Iterator<Item = &'a Step> {
+        step.forward().into_iter().filter_map(|id| self.step(id))
+    }
+
+    /// The profiles that the file's keys need, in alphabetical order (core §8).
+    pub fn profiles(&self) -> Vec<&'static str> {
+        let checks = self.steps.iter().any(|s| s.work().is_some_and(|w| w.check.is_some()));
+        let parallel = !self.regions.is_empty();
+        [(checks, CHECK_1), (parallel, PARALLEL_1)]
+            .into_iter()
+            .filter(|(used, _)| *used)
+            .map(|(_, name)| name)
+            .collect()
+    }
+
     /// Whether any step is assigned to `initiator`; an agent cannot start such a process (§3.4).
     pub fn needs_initiator(&self) -> bool {
         self.steps.iter().any(|s| matches!(s.person(), Some(Person::Initiator)))
     }
+}
+
+/// The profile of `check` and `advisory`.
+pub const CHECK_1: &str = "check-1";
+
+/// The profile of `parallel` and `join`.
+pub const PARALLEL_1: &str = "parallel-1";
+
+/// A parallel step and what runs between its fork and its join (parallel-1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Region {
+    /// The parallel step's id.
+    pub step: String,
+    /// Its branches, in the order in which it lists their entries; two or more.
+    pub branches: Vec<Branch>,
+}
+
+/// One branch: its entry and every step reachable from it before the join. No step is in two.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Branch {
+    /// The step that the fork makes ready.
+    pub entry: String,
+    /// Its steps in file order, the entry among them.
+    pub steps: Vec<String>,
 }
 
 /// What the organization must have outside the server (§2.1). Shown, never checked.
@@ -118,6 +174,13 @@ pub enum Kind {
         /// Where it continues when `timeout` passes; the same as `next` when the file does not say.
         on_timeout: String,
     },
+    /// `parallel:` — makes every branch ready at once and continues when all have joined (parallel-1).
+    Parallel {
+        /// The ids of the branch entries, in file order; two or more. [`Document::regions`] has the branches whole.
+        entries: Vec<String>,
+        /// Where the run continues after the join.
+        next: String,
+    },
     /// `finish:` — ends the run.
     Finish {
         /// The run's outcome.
@@ -138,10 +201,73 @@ pub struct Work {
     pub next: Next,
     /// How long after it becomes ready the step is overdue.
     pub due: Option<Span>,
+    /// What a model is asked about a submission before the step completes (check-1).
+    pub check: Option<Check>,
+}
+
+/// `check` of an `agent` or `task` step (check-1).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// The questions in file order; at least one.
+    pub questions: Vec<Question>,
+    /// Whether the verdict is recorded only and never blocks.
+    pub advisory: bool,
+}
+
+/// One question about a submission (check-1).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// The question, as written.
+    pub ask: String,
+    /// What kind of answer it takes, and which answers pass.
+    pub kind: QuestionKind,
+}
+
+/// What answers a question takes, and which of them pass (check-1). Thresholds are from 0 to 1.
+#[derive(Debug, Clone, PartialEq)]
+pub enum QuestionKind {
+    /// Neither `one_of` nor `levels`: the answer is the probability of yes.
+    YesNo {
+        /// At or above this it passes; `None` is the server's `checkPass`.
+        pass: Option<f64>,
+        /// Below this it fails, and between the two it is unsure; `None` is the server's `checkFail`.
+        fail: Option<f64>,
+    },
+    /// `one_of`: the answer is a name.
+    Choice {
+        /// Names and what they mean, in file order; two or more.
+        one_of: Vec<(String, String)>,
+        /// The names that pass.
+        pass: Vec<String>,
+        /// The names that are unsure; any other fails.
+        unsure: Vec<String>,
+        /// Below this confidence the answer is unsure; `None` is the server's `checkConfidence`.
+        confidence: Option<f64>,
+    },
+    /// `levels`: the answer is a level, counted from 0.
+    Rubric {
+        /// What each level means, worst first; 2 to 10.
+        levels: Vec<String>,
+        /// At or above this level it passes.
+        pass: usize,
+        /// Below this confidence the answer is unsure; `None` is the server's `checkConfidence`.
+        confidence: Option<f64>,
+    },
+}
+
+impl QuestionKind {
+    /// The word on the wire: `yes_no`, `choice` or `rubric`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            QuestionKind::YesNo { .. } => "yes_no",
+            QuestionKind::Choice { .. } => "choice",
+            QuestionKind::Rubric { .. } => "rubric",
+        }
+    }
 }
 
 impl Step {
-    /// The kind key's name: `agent`, `task`, `approve`, `wait`, `wait_until`, `wait_for` or `finish`.
+    /// The kind key's name: `agent`, `task`, `approve`, `wait`, `wait_until`, `wait_for`, `parallel` or `finish`.
     pub fn kind_name(&self) -> &'static str {
         match &self.kind {
             Kind::Agent(_) => "agent",
@@ -150,6 +276,7 @@ impl Step {
             Kind::Wait { .. } => "wait",
             Kind::WaitUntil { .. } => "wait_until",
             Kind::WaitFor { .. } => "wait_for",
+            Kind::Parallel { .. } => "parallel",
             Kind::Finish { .. } => "finish",
         }
     }
@@ -179,8 +306,9 @@ impl Step {
         }
     }
 
-    /// The steps this one may continue at by `next` and `on_timeout`, once each, in file order of the routes.
-    /// `on_reject` is not among them: it is the one edge that goes back.
+    /// The ids that this step names in `parallel`, `next` and `on_timeout`, once each, in that order. In a branch one of
+    /// them may be [`JOIN`], which is no step; see [`Document::forward`]. `on_reject` is not among them: it is the one
+    /// edge that goes back.
     pub fn forward(&self) -> Vec<&str> {
         match &self.kind {
             Kind::Agent(work) | Kind::Task { work, .. } => match &work.next {
@@ -190,6 +318,7 @@ impl Step {
             Kind::Approve { next, .. } | Kind::Wait { next, .. } | Kind::WaitUntil { next, .. } => vec![next],
             Kind::WaitFor { next, on_timeout, .. } if next != on_timeout => vec![next, on_timeout],
             Kind::WaitFor { next, .. } => vec![next],
+            Kind::Parallel { entries, next } => entries.iter().map(String::as_str).chain([next.as_str()]).collect(),
             Kind::Finish { .. } => vec![],
         }
     }

@@ -29,7 +29,9 @@ pub(crate) fn issues(work: &Work, submission: &Submission, summary: Summary) -> 
         }
         None => {}
     }
-    issues.extend(process::value::check_fields("output", &work.output, &submission.output));
+    let nothing = serde_json::Map::new();
+    let output = submission.output.as_ref().unwrap_or(&nothing);
+    issues.extend(process::value::check_fields("output", &work.output, output));
     evidence(work, &submission.evidence, &mut issues);
     route(&work.next, submission, &mut issues);
     issues

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Escalation, Time};
+use crate::{Note, Time, Verdict};
 
 /// Most bytes of issues that a handoff keeps; the caller was shown all of them.
 pub const HANDOFF_ISSUES_BYTES: usize = 16 * 1024;
@@ -26,12 +26,15 @@ pub struct Attempt {
     /// What this attempt leaves to whoever works on it next.
     #[serde(default, skip_serializing_if = "Handoff::is_empty")]
     pub handoff: Handoff,
+    /// Names the submission that `handoff.check` failed, so that it is not evaluated a second time in this attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
 }
 
 impl Attempt {
     /// An attempt that nobody has worked on.
     pub fn new(attempt: u32) -> Attempt {
-        Attempt { attempt, writes: 0, leases: 0, lease: None, handoff: Handoff::default() }
+        Attempt { attempt, writes: 0, leases: 0, lease: None, handoff: Handoff::default(), failed: None }
     }
 
     /// Names this state of the item: two states of one step never share a tag.
@@ -67,10 +70,13 @@ pub struct Handoff {
     pub progress: Option<String>,
     /// Set after a person gave the step back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub returned: Option<Escalation>,
+    pub returned: Option<Note>,
     /// The issues of the latest submission that was not accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issues: Option<Vec<String>>,
+    /// The verdict of the latest check that did not let a submission pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Box<Verdict>>,
 }
 
 impl Handoff {

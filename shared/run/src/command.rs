@@ -6,7 +6,7 @@ use process::Document;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Attempt, Event, EvidenceFile, Mode, Run, Time};
+use crate::{Attempt, Evaluation, Event, EvidenceFile, Inquiry, Mode, Run, Time};
 
 /// Everything about a run that a decision is made from, apart from the run: all of it fixed for the run's life, or
 /// configuration.
@@ -23,17 +23,33 @@ pub struct Context<'a> {
 }
 
 /// The limits that bound a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Most bytes of run data (core §6.3), counted by [`crate::data_bytes`].
     pub run_data_bytes: usize,
     /// How long a claim lasts, in seconds.
     pub lease_seconds: u64,
+    /// `checkPass`: the probability of yes at or above which a question passes that does not say (check-1).
+    pub check_pass: f64,
+    /// `checkFail`: the probability of yes below which a question fails that does not say; without one, whatever does
+    /// not pass fails (check-1).
+    pub check_fail: Option<f64>,
+    /// `checkConfidence`: the confidence below which an answer is unsure to a question that does not say (check-1).
+    pub check_confidence: f64,
+    /// `checkStateBytes`: most bytes of run data that an evaluator is shown, as JSON (check-1).
+    pub check_state_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { run_data_bytes: 262_144, lease_seconds: 600 }
+        Limits {
+            run_data_bytes: 262_144,
+            lease_seconds: 600,
+            check_pass: 0.9,
+            check_fail: None,
+            check_confidence: 0.8,
+            check_state_bytes: 65_536,
+        }
     }
 }
 
@@ -80,8 +96,8 @@ pub struct Claimed {
 /// A submission (core §6.3).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Submission {
-    /// The fields.
-    pub output: Map<String, Value>,
+    /// The fields; `None` when a person sent none, which stands for the candidate where there is one (check-1).
+    pub output: Option<Map<String, Value>>,
     /// What is attached.
     pub evidence: Vec<Cited>,
     /// What was done and found.
@@ -90,6 +106,8 @@ pub struct Submission {
     pub next: Option<String>,
     /// Why that route.
     pub reason: Option<String>,
+    /// What an evaluator said of it, once it was asked ([`Fault::Check`]).
+    pub evaluation: Option<Evaluation>,
 }
 
 /// An evidence item as cited, with what the server found out about it.
@@ -157,6 +175,17 @@ pub enum Command {
     },
     /// A timer fired, or time passed: apply what is due.
     Tick,
+}
+
+impl Command {
+    /// Adds what an evaluator said of the command's submission; nothing on a command that has none.
+    pub fn evaluated(&mut self, evaluation: &Evaluation) {
+        if let Command::Submit { submission, .. } | Command::Decide { decision: Decision::Completed(submission), .. } =
+            self
+        {
+            submission.evaluation = Some(evaluation.clone());
+        }
+    }
 }
 
 /// A person's decision (core §3.4).
@@ -286,10 +315,13 @@ pub struct Refusal {
 }
 
 /// Why a command did not lead to a change.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Fault {
     /// It was refused, for a reason the caller can read.
     Refused(Refusal),
+    /// The submission meets the objective rules, and its step's questions must be answered first: ask an evaluator, and
+    /// decide again with what it says in the submission.
+    Check(Box<Inquiry>),
     /// The run and its process contradict each other: a state that cannot be. For the operator, not the caller.
     Invariant(String),
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::state::{Decided, Evidence, Record, Run, StepState};
-use crate::{Status, Time, canonical};
+use crate::{Status, Time, Verdict, canonical};
 
 /// `data` of a run view: inputs, and what every step recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
@@ -85,6 +85,9 @@ pub struct Completion {
     /// The note of the decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The verdict of the check on what was submitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<Verdict>,
     /// Who completed it: a subject, or `server`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
@@ -202,6 +205,7 @@ impl Completion {
             reason: record.reason.clone(),
             decision: record.decision,
             note: record.note.clone(),
+            check: record.check.as_deref().cloned(),
             by: Some(record.by.clone()),
             at: Some(record.at),
         }
@@ -209,7 +213,7 @@ impl Completion {
 }
 
 impl EvidenceShown {
-    fn of(evidence: &Evidence) -> EvidenceShown {
+    pub(crate) fn of(evidence: &Evidence) -> EvidenceShown {
         match evidence {
             Evidence::Link { r#ref } => {
                 EvidenceShown { kind: ShownKind::Link, r#ref: r#ref.clone(), sha256: None, url: None, file: None }

@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Ended, Escalation, HeldEvent, Item, Meta, Record, Time};
+use crate::{Ended, HeldEvent, Item, Meta, Note, Record, Time};
 
 /// The version of the entries this code writes; it reads this one and every earlier one.
 pub const ENTRY_VERSION: u32 = 1;
@@ -111,8 +111,30 @@ pub enum Event {
     Returned {
         /// The step.
         step: String,
-        /// The note, who and when: what `handoff.returned` tells the next claimant.
-        returned: Escalation,
+        /// The note, who and when: what `handoff.returned` tells whoever works on it next.
+        returned: Note,
+        /// On a task: the work item of whoever it is for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        item: Option<Item>,
+    },
+    /// A parallel step was reached: it waits until every branch has joined. The entries become ready by events of their own.
+    Forked {
+        /// The parallel step.
+        step: String,
+        /// When.
+        at: Time,
+    },
+    /// A branch reached the join.
+    Arrived {
+        /// The parallel step.
+        step: String,
+        /// The branch, by its entry.
+        entry: String,
+    },
+    /// The last branch had joined: the parallel step is done, and the run goes on at its `next`.
+    Joined {
+        /// The parallel step.
+        step: String,
     },
     /// The due time of a step passed.
     Overdue {

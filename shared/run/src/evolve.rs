@@ -107,14 +107,27 @@ impl Run {
             }
             Event::Escalated { step, item } => {
                 self.issue(item);
+                // The entry that this event belongs to is the one after the last that was folded.
+                let rev = self.rev + 1;
                 let s = self.step_mut(step);
                 s.status = Some(Status::Waiting);
                 s.item = Some(item.clone());
+                s.escalated_rev = Some(rev);
             }
-            Event::Returned { step, .. } => {
+            Event::Returned { step, item, .. } => {
+                item.iter().for_each(|item| self.issue(item));
                 let s = self.step_mut(step);
-                s.status = Some(Status::Ready);
-                s.item = None;
+                s.status = Some(if item.is_some() { Status::Waiting } else { Status::Ready });
+                s.item = item.clone();
+                s.escalated_rev = None;
+            }
+            Event::Forked { step, at } => self.step_mut(step).enter(Status::Waiting, *at, None),
+            Event::Arrived { step, entry } => self.step_mut(step).arrived.push(entry.clone()),
+            Event::Joined { step } => {
+                let completions = self.completions;
+                let s = self.step_mut(step);
+                s.leave(Some(Status::Done));
+                s.joined_at = Some(completions);
             }
             Event::Overdue { step, .. } => self.step_mut(step).overdue = true,
             Event::Held { held } => {
@@ -162,6 +175,9 @@ impl StepState {
         self.overdue = false;
         self.until = None;
         self.item = None;
+        self.escalated_rev = None;
+        self.arrived.clear();
+        self.joined_at = None;
     }
 
     /// The attempt is over.
@@ -172,5 +188,8 @@ impl StepState {
         self.overdue = false;
         self.until = None;
         self.item = None;
+        self.escalated_rev = None;
+        self.arrived.clear();
+        self.joined_at = None;
     }
 }

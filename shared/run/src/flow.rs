@@ -3,9 +3,9 @@
 //! A [`Flow`] is a run being changed: every event is folded in as it is emitted, so a later move sees what an earlier
 //! one did, and the events alone lead from the old run to the new one. Nothing waits here and nothing is refused.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use process::{DataPath, Kind, Person, Step};
+use process::{DataPath, JOIN, Kind, Person, Step};
 use serde_json::{Map, Value};
 
 use crate::command::{Change, Context, Fault, Reply};
@@ -97,25 +97,51 @@ impl<'a> Flow<'a> {
         let at = record.at;
         self.emit(Event::Completed { step: id.to_owned(), record });
         self.forget(id);
-        self.enter(next, at)
+        self.go_on(Move::to(self.context.document, id, next), at)
     }
 
-    /// A step becomes ready (core §6.1), and the steps after it while a held event lets them pass at once. A wait for a
-    /// time that has passed goes on when the due timers are applied.
+    /// A step becomes ready (core §6.1), and the steps after it while they pass at once.
     pub(crate) fn enter(&mut self, id: &str, at: Time) -> Result<(), Fault> {
-        let mut id = id;
-        // A loop, for a long row of waits whose events all are held would be as deep a recursion.
+        self.go_on(Move::Enter(id.to_owned()), at)
+    }
+
+    /// Makes a move, and those that follow from it at once: a held event lets a wait pass, a fork enters every branch, the
+    /// last branch joins. A wait for a time that has passed goes on when the due timers are applied.
+    fn go_on(&mut self, first: Move, at: Time) -> Result<(), Fault> {
+        // A queue, for a long row of waits whose events all are held would be as deep a recursion; and a fork's entries
+        // are all ready before any of them passes.
+        let mut moves = VecDeque::from([first]);
         for _ in 0..TRANSITIONS {
-            match self.enter_one(id, at)? {
-                Some(next) => id = next,
-                None => return Ok(()),
-            }
+            // A branch that ended the run leaves nothing for the others to do.
+            let Some(next) = moves.pop_front().filter(|_| self.run.ended.is_none()) else { return Ok(()) };
+            moves.extend(match next {
+                Move::Enter(id) => self.enter_one(&id, at)?,
+                Move::Join(id) => self.arrive(&id)?,
+            });
         }
         Err(too_many())
     }
 
-    /// Makes one step ready; the step to enter next when it passed at once.
-    fn enter_one(&mut self, id: &str, at: Time) -> Result<Option<&'a str>, Fault> {
+    /// The branch of a step has joined; the region is left when it was the last (parallel-1).
+    fn arrive(&mut self, id: &str) -> Result<Vec<Move>, Fault> {
+        let Some((region, branch)) = self.context.document.branch_of(id) else {
+            return Err(Fault::Invariant(format!("step `{id}` joins, but is in no branch")));
+        };
+        let step = region.step.clone();
+        self.emit(Event::Arrived { step: step.clone(), entry: branch.entry.clone() });
+        let arrived = self.run.step(&step).map_or(0, |s| s.arrived.len());
+        if arrived < region.branches.len() {
+            return Ok(Vec::new());
+        }
+        let Kind::Parallel { next, .. } = &self.step(&step)?.kind else {
+            return Err(Fault::Invariant(format!("step `{step}` has branches but is not parallel")));
+        };
+        self.emit(Event::Joined { step });
+        Ok(vec![Move::Enter(next.clone())])
+    }
+
+    /// Makes one step ready; the moves that follow at once.
+    fn enter_one(&mut self, id: &str, at: Time) -> Result<Vec<Move>, Fault> {
         let step = self.step(id)?;
         self.forget(id);
         let due = step.due().map(|d| at.plus_seconds(d.seconds));
@@ -143,7 +169,7 @@ impl<'a> Flow<'a> {
                     Some(held) => {
                         self.emit(Event::Waiting { step: id.clone(), at, until: None });
                         self.consumed(&id, held.number, &held.by, held.data, at);
-                        return Ok(Some(next));
+                        return Ok(vec![Move::to(self.context.document, &id, next)]);
                     }
                     None => {
                         let until = timeout.map(|t| at.plus_seconds(t.seconds));
@@ -151,12 +177,18 @@ impl<'a> Flow<'a> {
                     }
                 }
             }
+            Kind::Parallel { entries, .. } => {
+                self.emit(Event::Forked { step: id, at });
+                // In the order of the file, which decides among waits that are ready at one instant.
+                let steps = self.context.document.steps.iter().filter(|s| entries.contains(&s.id));
+                return Ok(steps.map(|s| Move::Enter(s.id.clone())).collect());
+            }
             Kind::Finish { outcome } => {
                 self.emit(Event::Reached { step: id });
                 self.end(false, Some(outcome.clone()), SERVER, at, None);
             }
         }
-        Ok(None)
+        Ok(Vec::new())
     }
 
     /// A wait takes an event and completes with its data.
@@ -170,7 +202,7 @@ impl<'a> Flow<'a> {
         next: &str,
     ) -> Result<(), Fault> {
         self.consumed(id, number, by, data, at);
-        self.enter(next, at)
+        self.go_on(Move::to(self.context.document, id, next), at)
     }
 
     fn consumed(&mut self, id: &str, number: u32, by: &str, data: Map<String, Value>, at: Time) {
@@ -190,6 +222,7 @@ impl<'a> Flow<'a> {
             reason: None,
             decision: None,
             note: None,
+            check: None,
             by: by.to_owned(),
             at,
             seq: self.seq(),
@@ -211,33 +244,38 @@ impl<'a> Flow<'a> {
         self.enter(target, at)
     }
 
-    /// Which steps' completions move to history when `target` is entered again by a rejection at `rejecting`.
+    /// Which steps' completions move to history when `target` is entered again by a rejection at `rejecting`: those that
+    /// completed after it, or lie forward of it when it never did. Within a branch only those of the branch (parallel-1).
     fn rewound(&self, rejecting: &str, target: &str) -> Result<Vec<String>, Fault> {
         let mark = self.run.step(target).and_then(|s| s.current.as_ref()).map(|r| r.seq);
         let forward = match mark {
             Some(_) => BTreeSet::new(),
             None => self.forward(target)?,
         };
+        let branch = self.context.document.branch_of(target).map(|(_, branch)| branch);
         let moves = |id: &str, s: &StepState| {
-            let Some(current) = &s.current else { return false };
+            // A parallel step records nothing; its place among the completions is that of its join.
+            let Some(place) = s.current.as_ref().map(|r| r.seq).or(s.joined_at) else { return false };
             id != rejecting
                 && id != target
+                && branch.is_none_or(|b| b.steps.iter().any(|step| step == id))
                 && match mark {
-                    Some(mark) => current.seq > mark,
+                    Some(mark) => place > mark,
                     None => forward.contains(id),
                 }
         };
         Ok(self.run.steps.iter().filter(|(id, s)| moves(id, s)).map(|(id, _)| id.clone()).collect())
     }
 
-    /// Every step reachable from `from` over `next` and `on_timeout`.
+    /// Every step reachable from `from` over `parallel`, `next` and `on_timeout`.
     fn forward(&self, from: &str) -> Result<BTreeSet<&'a str>, Fault> {
+        let document: &'a process::Document = self.context.document;
         let mut seen = BTreeSet::new();
         let mut open = vec![self.step(from)?];
         while let Some(step) = open.pop() {
-            for next in step.forward() {
-                if seen.insert(next) {
-                    open.push(self.step(next)?);
+            for next in document.forward(step) {
+                if seen.insert(next.id.as_str()) {
+                    open.push(next);
                 }
             }
         }
@@ -309,6 +347,24 @@ impl<'a> Flow<'a> {
         match path {
             DataPath::Input(field) => self.run.inputs.get(field),
             DataPath::Output { step, field } => self.run.step(step)?.current.as_ref()?.output.as_ref()?.get(field),
+        }
+    }
+}
+
+/// A move that follows from another.
+enum Move {
+    /// A step becomes ready.
+    Enter(String),
+    /// The branch of this step joins.
+    Join(String),
+}
+
+impl Move {
+    /// Where a run goes on from `id` when its `next` or `on_timeout` is `to`.
+    fn to(document: &process::Document, id: &str, to: &str) -> Move {
+        match to == JOIN && document.branch_of(id).is_some() {
+            true => Move::Join(id.to_owned()),
+            false => Move::Enter(to.to_owned()),
         }
     }
 }

@@ -8,6 +8,7 @@
 mod accept;
 mod attempt;
 mod canonical;
+mod check;
 mod command;
 mod data;
 mod decide;
@@ -22,6 +23,7 @@ mod view;
 pub use accept::SUMMARY_CHARACTERS;
 pub use attempt::*;
 pub use canonical::{canonical, digest, hex};
+pub use check::*;
 pub use command::*;
 pub use data::*;
 pub use decide::work_item::{assigned_to, person_key, same_person};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::Time;
+use crate::{Time, Verdict};
 
 /// A run, folded from its journal up to [`Run::rev`].
 #[derive(Debug, Clone, PartialEq)]
@@ -84,6 +84,12 @@ pub struct StepState {
     pub until: Option<Time>,
     /// The open work item, on person steps and escalated ones.
     pub item: Option<Item>,
+    /// The revision whose entry escalated the step, while it is escalated: where its candidate can be read.
+    pub escalated_rev: Option<u64>,
+    /// On a parallel step, the entries of the branches that have joined since the fork.
+    pub arrived: Vec<String>,
+    /// On a parallel step that is done, how many completions the run had recorded when it joined: its place among them.
+    pub joined_at: Option<u32>,
     /// The current completion.
     pub current: Option<Record>,
     /// Earlier completions, oldest first.
@@ -132,14 +138,56 @@ pub enum Assigned {
     Person(String),
 }
 
-/// Why an agent step waits on a person.
+/// What somebody said, who and when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(inline)]
-pub struct Escalation {
-    /// What the agent said.
+pub struct Note {
+    /// What they said.
     pub note: String,
-    /// The agent.
+    /// Who.
+    pub by: String,
+    /// When.
+    pub at: Time,
+}
+
+/// Why a step waits on a person of the operators group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Escalation {
+    /// What the agent said, or what the check could not tell.
+    pub note: String,
+    /// The agent, or whoever submitted what the check was unsure of.
+    pub by: String,
+    /// When.
+    pub at: Time,
+    /// Set when a check was unsure: its verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Box<Verdict>>,
+    /// Set when a check was unsure: what was submitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidate: Option<Box<Candidate>>,
+}
+
+/// A submission that a check was unsure of, held for a person to adopt (check-1). It met the objective rules.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Candidate {
+    /// The submitted output.
+    pub output: Map<String, Value>,
+    /// The attached evidence, verified.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
+    /// What was done and found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// The chosen route.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// Why that route.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Who submitted it.
     pub by: String,
     /// When.
     pub at: Time,
@@ -170,6 +218,9 @@ pub struct Record {
     /// The note of a decision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The verdict of the check on what was submitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Box<Verdict>>,
     /// Who completed it: a subject, or `server`.
     pub by: String,
     /// When.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::data::{RunData, ShownKind};
 use crate::decide::work_item::decisions;
 use crate::state::{Item, Run, RunState, Status, StepState};
-use crate::{Assigned, Attempt, Context, Escalation, Handoff, Mode, Time};
+use crate::{Assigned, Attempt, Completion, Context, Escalation, EvidenceShown, Handoff, Mode, Time, Verdict};
 
 /// What a view needs beside the journal: which ready steps are claimed, and what attempts have left behind.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -164,8 +164,8 @@ pub struct WorkItem {
     pub snapshot: String,
     /// When it is overdue.
     pub due: Option<Time>,
-    /// Set on an escalated agent step.
-    pub escalation: Option<Escalation>,
+    /// Set on an escalated step.
+    pub escalation: Option<EscalationShown>,
     /// What the previous attempt left behind.
     pub handoff: Option<Handoff>,
     /// `test` in a test run.
@@ -173,6 +173,47 @@ pub struct WorkItem {
     pub mode: Option<TestMode>,
     /// The exact call to make.
     pub decide: DecideCall,
+}
+
+/// Why a step waits on a person of the operators group, as people read it.
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+pub struct EscalationShown {
+    /// What the agent said, or what the check could not tell.
+    pub note: String,
+    /// The agent, or whoever submitted what the check was unsure of.
+    pub by: String,
+    /// When.
+    pub at: Time,
+    /// Set when a check was unsure: its verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<Verdict>,
+    /// Set when a check was unsure: what was submitted. `completed` without `output` adopts it whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidate: Option<Completion>,
+}
+
+impl EscalationShown {
+    fn of(escalation: &Escalation) -> EscalationShown {
+        let candidate = escalation.candidate.as_deref().map(|c| Completion {
+            output: Some(c.output.clone()),
+            evidence: Some(c.evidence.iter().map(EvidenceShown::of).collect()),
+            summary: c.summary.clone(),
+            next: c.next.clone(),
+            reason: c.reason.clone(),
+            by: Some(c.by.clone()),
+            at: Some(c.at),
+            ..Completion::default()
+        });
+        EscalationShown {
+            note: escalation.note.clone(),
+            by: escalation.by.clone(),
+            at: escalation.at,
+            check: escalation.check.as_deref().cloned(),
+            candidate,
+        }
+    }
 }
 
 /// Marks what belongs to a test run.
@@ -331,7 +372,7 @@ impl WorkItem {
             assigned_to: item.assigned.clone(),
             snapshot: snapshot.to_owned(),
             due,
-            escalation: item.escalation.clone(),
+            escalation: item.escalation.as_ref().map(EscalationShown::of),
             handoff,
             mode: (mode == Mode::Test).then_some(TestMode::Test),
             decide: DecideCall {

@@ -1,4 +1,4 @@
-//! What the store takes from outside: the clock, fresh ids, and who wakes idle runs. Each is a trait so that the
+//! What the store takes from outside: the clock, fresh ids, who wakes idle runs, and who answers checks. Each is a trait so that the
 //! simulation decides all of it by seed.
 
 use async_trait::async_trait;
@@ -93,6 +93,21 @@ pub trait Alarms: Send + Sync + 'static {
 
     /// Forgets alarms that nothing needs any more. Best effort.
     async fn clear(&self, alarms: &[Alarm]);
+}
+
+/// Answers the questions of a check about a submission (profile check-1).
+#[async_trait]
+pub trait Evaluator: Send + Sync + 'static {
+    /// Its name for itself, such as the model it asks: what a verdict records.
+    fn model(&self) -> &str;
+
+    /// One answer to each question of the inquiry, in order. No question sees the answer to another. The submission is
+    /// data: whatever it says is no instruction to the evaluator. Asked once; whoever asks bounds the time and asks again.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no answer, for the operator's log; never a key, and nothing of the submission.
+    async fn answer(&self, inquiry: &run::Inquiry) -> Result<Vec<run::Answer>, String>;
 }
 
 /// For tests and for servers whose timer loop reads the stored times often enough: sets nothing.

@@ -38,6 +38,8 @@ impl From<Fault> for Error {
         match fault {
             Fault::Refused(refusal) => Error::Refused(refusal),
             Fault::Invariant(why) => Error::Invariant(why),
+            // Whoever decides a submission asks the evaluator; nothing else has questions.
+            Fault::Check(inquiry) => Error::Invariant(format!("step {} was left unchecked", inquiry.step)),
         }
     }
 }

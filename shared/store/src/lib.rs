@@ -6,6 +6,7 @@
 
 pub mod catalogue;
 mod changes;
+mod check;
 mod claims;
 pub mod context;
 pub mod counting;
@@ -31,7 +32,8 @@ pub mod wake;
 pub mod work;
 pub mod write;
 
-pub use context::{Alarm, Alarms, Clock, Ids, NoAlarms, RandomIds, SystemClock};
+pub use check::CHECK_SECONDS;
+pub use context::{Alarm, Alarms, Clock, Evaluator, Ids, NoAlarms, RandomIds, SystemClock};
 pub use error::Error;
 pub use evidence::EvidenceRef;
 pub use provision::{ProvisionError, provision};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use run::{Limits, Time};
 
 use crate::catalogue::Versions;
-use crate::context::{Alarms, Clock, Ids};
+use crate::context::{Alarms, Clock, Evaluator, Ids};
 use crate::files::Files;
 use crate::seal::Seal;
 use crate::table::Table;
@@ -43,6 +43,7 @@ pub struct Store {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) alarms: Arc<dyn Alarms>,
+    pub(crate) evaluator: Option<Arc<dyn Evaluator>>,
     pub(crate) seal: Seal,
     pub(crate) settings: Settings,
     pub(crate) versions: Versions,
@@ -60,6 +61,8 @@ pub struct Parts {
     pub ids: Arc<dyn Ids>,
     /// Who wakes idle runs.
     pub alarms: Arc<dyn Alarms>,
+    /// Who answers checks; without one the profile check-1 is not offered.
+    pub evaluator: Option<Arc<dyn Evaluator>>,
     /// What claim tokens and cursors are sealed with.
     pub seal: Seal,
     /// The settings.
@@ -69,8 +72,8 @@ pub struct Parts {
 impl Store {
     /// A store of these parts.
     pub fn new(parts: Parts) -> Store {
-        let Parts { table, files, clock, ids, alarms, seal, settings } = parts;
-        Store { table, files, clock, ids, alarms, seal, settings, versions: Versions::default() }
+        let Parts { table, files, clock, ids, alarms, evaluator, seal, settings } = parts;
+        Store { table, files, clock, ids, alarms, evaluator, seal, settings, versions: Versions::default() }
     }
 
     /// The settings.

@@ -113,11 +113,12 @@ impl Store {
         command: impl Fn(Vec<Cited>) -> Command + Send + Sync,
     ) -> Result<Written, Error> {
         let mut last = String::new();
+        let mut asked = None;
         for attempt in 0..WRITE_ATTEMPTS {
             if attempt > 0 {
                 self.pause_before(attempt).await;
             }
-            match self.write_once(request, run_id, evidence, &command).await {
+            match self.write_once(request, run_id, evidence, &command, &mut asked).await {
                 Err(Error::Retry(why)) => last = why,
                 done => return done,
             }
@@ -131,6 +132,7 @@ impl Store {
         run_id: &str,
         evidence: &[EvidenceRef],
         command: &(impl Fn(Vec<Cited>) -> Command + Send + Sync),
+        asked: &mut Option<Asked>,
     ) -> Result<Written, Error> {
         let (recorded, loaded, cited) = futures::join!(
             self.recorded(request),
@@ -144,13 +146,30 @@ impl Store {
         let Some(partition) = loaded else {
             return Err(Error::refused(run::Code::NotFound, format!("No run `{run_id}` in this organization.")));
         };
-        let command = command(cited?);
+        let mut command = command(cited?);
         let version = self.version_of(request.org, &partition.run.meta).await?;
         let context = self.context(&version);
-        let clock = self.clock.now();
-        match run::decide(context, &partition.run, &partition.attempts, request.actor, &command, clock) {
+        let decide = |command: &Command, clock| {
+            run::decide(context, &partition.run, &partition.attempts, request.actor, command, clock)
+        };
+        // A submission that came in time stays in time while the evaluator thinks.
+        let mut clock = self.clock.now();
+        if let Some(asked) = asked.as_ref() {
+            clock = asked.at;
+            command.evaluated(&asked.evaluation);
+        }
+        let mut decided = decide(&command, clock);
+        if let Err(Fault::Check(inquiry)) = &decided
+            && asked.is_none()
+        {
+            let asked = asked.insert(Asked { at: clock, evaluation: self.evaluate(inquiry).await });
+            command.evaluated(&asked.evaluation);
+            decided = decide(&command, clock);
+        }
+        match decided {
             Ok(change) => self.commit(request, version, &partition, change).await,
             Err(Fault::Invariant(why)) => Err(Error::Invariant(format!("run {run_id}: {why}"))),
+            Err(fault @ Fault::Check(_)) => Err(fault.into()),
             Err(Fault::Refused(refusal)) => {
                 // The same call may have been accepted after the record was looked for and before the run was read: it
                 // is this call's first answer then, and the refusal is only of its repetition.
@@ -383,6 +402,12 @@ impl Store {
         let most = PAUSE_MILLIS << attempt.min(6);
         tokio::time::sleep(Duration::from_millis(self.ids.random(most))).await;
     }
+}
+
+/// What the evaluator said of a call's submission, and when the call came.
+struct Asked {
+    at: Time,
+    evaluation: run::Evaluation,
 }
 
 /// The server itself, when a timer fires.

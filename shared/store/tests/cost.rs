@@ -112,6 +112,7 @@ async fn parallel_reads_are_one_round() {
         clock: Arc::new(store::SystemClock),
         ids: Arc::new(store::RandomIds),
         alarms: Arc::new(store::NoAlarms),
+        evaluator: None,
         seal: store::Seal::new(vec![store::SealKey { id: "k".into(), secret }]).unwrap(),
         settings: store::Settings::default(),
     });

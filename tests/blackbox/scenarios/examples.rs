@@ -133,6 +133,7 @@ impl Player<'_> {
             assert_eq!(open.len(), 1, "{view}");
             let step = self.document.step(open[0]["id"].as_str().unwrap()).unwrap();
             view = match &step.kind {
+                Kind::Parallel { .. } => panic!("a parallel step waits for its branches"),
                 Kind::Agent(_) => self.work(&view, &step.id, choices),
                 Kind::Task { .. } => self.complete(&view, choices),
                 Kind::Approve { .. } => {

@@ -229,7 +229,7 @@ pub(crate) async fn done_work(
         Next::Routes(routes) => (world.pick(routes).map(|r| r.to.clone()), Some("it fits".to_owned())),
     };
     let summary = Some(format!("done by {}", actor.subject));
-    (Submission { output: fields(world, &work.output), evidence: Vec::new(), summary, next, reason }, evidence)
+    (Submission { output: Some(fields(world, &work.output)), summary, next, reason, ..Submission::default() }, evidence)
 }
 
 fn fields(world: &World, fields: &Fields) -> Map<String, Value> {

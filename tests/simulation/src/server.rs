@@ -76,6 +76,7 @@ impl Server {
             clock: Arc::new(Skewed { world: world.clone(), skew }),
             ids: Arc::new(Dice(world.clone())),
             alarms: Arc::new(Unreliable(world)),
+            evaluator: None,
             seal: Seal::new(vec![SealKey { id: "k1".into(), secret }]).unwrap(),
             settings: Settings::default(),
         }))

@@ -91,13 +91,7 @@ impl Tool for Decide {
         let request = call.request(Self::NAME, &request_id);
         let evidence = refs(evidence);
         let note = given(note);
-        let submission = Submission {
-            output: output.unwrap_or_default(),
-            evidence: Vec::new(),
-            summary: given(summary),
-            next,
-            reason,
-        };
+        let submission = Submission { output, summary: given(summary), next, reason, ..Submission::default() };
         let command = |evidence| {
             let text = || note.clone().unwrap_or_default();
             Command::Decide {

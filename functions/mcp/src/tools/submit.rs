@@ -56,7 +56,7 @@ impl Tool for Submit {
         let claim = call.store.claimed(call.org(), &token)?;
         let request = call.request(Self::NAME, &request_id);
         let evidence = refs(evidence);
-        let submission = Submission { output, evidence: Vec::new(), summary, next, reason };
+        let submission = Submission { output: Some(output), summary, next, reason, ..Submission::default() };
         let command = |evidence| Command::Submit {
             token: claim.claimed(),
             submission: Submission { evidence, ..submission.clone() },

@@ -25,7 +25,7 @@ pub(super) fn actor(step: &Step) -> Actor {
         Kind::Agent(_) => Actor::Agent,
         Kind::Task { .. } => Actor::Person,
         Kind::Approve { .. } => Actor::Approver,
-        Kind::Wait { .. } | Kind::WaitUntil { .. } | Kind::WaitFor { .. } => Actor::Server,
+        Kind::Wait { .. } | Kind::WaitUntil { .. } | Kind::WaitFor { .. } | Kind::Parallel { .. } => Actor::Server,
         Kind::Finish { .. } => Actor::End,
     }
 }
@@ -45,6 +45,7 @@ pub(super) fn headline(step: &Step) -> String {
         Kind::Wait { .. } => "wait".to_owned(),
         Kind::WaitUntil { .. } => "wait until".to_owned(),
         Kind::WaitFor { .. } => "wait for event".to_owned(),
+        Kind::Parallel { .. } => "parallel".to_owned(),
         Kind::Finish { .. } => "finish".to_owned(),
     }
 }
@@ -58,6 +59,7 @@ pub(super) fn saying(step: &Step) -> String {
         Kind::WaitUntil { path, .. } => path.to_string(),
         Kind::WaitFor { event, timeout: Some(timeout), .. } => format!("{event}, at most {}", duration(*timeout)),
         Kind::WaitFor { event, .. } => event.clone(),
+        Kind::Parallel { .. } => String::new(),
         Kind::Finish { outcome } => outcome.clone(),
     }
 }
@@ -141,6 +143,10 @@ pub(super) fn edges(document: &Document) -> Vec<Edge> {
                 edge(next, Why::Next, Some(format!("event, or after {}", duration(*timeout))));
             }
             Kind::WaitFor { next, .. } => edge(next, Why::Next, None),
+            Kind::Parallel { entries, next } => {
+                entries.iter().for_each(|entry| edge(entry, Why::Next, None));
+                edge(next, Why::Next, None);
+            }
             Kind::Finish { .. } => {}
         }
     }

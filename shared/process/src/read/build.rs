@@ -26,6 +26,7 @@ fn step(draft: Draft<'_>, following: Option<String>) -> Option<Step> {
                 evidence: draft.evidence,
                 next: next(draft.next, following)?,
                 due: draft.due,
+                check: None,
             };
             if kind == KindKey::Agent { Kind::Agent(work) } else { Kind::Task { person: person?, work } }
         }

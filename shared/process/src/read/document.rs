@@ -59,6 +59,7 @@ pub(super) fn document(root: &Node, body: &str, folder: Option<&str>, report: &m
         inputs: inputs.into_fields()?,
         requires,
         steps: build::steps(drafts?)?,
+        regions: Vec::new(),
         body: body.to_owned(),
         frontmatter: json_object(entries),
     })

@@ -10,7 +10,8 @@ pub(super) fn escalate(flow: &mut Flow<'_>, actor: &Actor, token: &Claimed, note
     attempt.lease = None;
     attempt.writes += 1;
     flow.remember(&token.step, attempt);
-    let escalation = Escalation { note: note.to_owned(), by: actor.subject.clone(), at: flow.now };
+    let escalation =
+        Escalation { note: note.to_owned(), by: actor.subject.clone(), at: flow.now, check: None, candidate: None };
     let operators = Assigned::Group(flow.context.operators_group.to_owned());
     let item = flow.item(operators, flow.now, Some(escalation));
     flow.emit(Event::Escalated { step: token.step.clone(), item });

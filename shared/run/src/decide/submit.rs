@@ -75,7 +75,7 @@ fn record(flow: &Flow<'_>, actor: &Actor, work: &Work, submission: &Submission) 
         Cited::Missing(_) | Cited::Altered(_) => None,
     });
     Record {
-        output: Some(submission.output.clone()),
+        output: Some(submission.output.clone().unwrap_or_default()),
         evidence: Some(evidence.collect()),
         summary: text(&submission.summary),
         next: text(&submission.next).filter(|_| routes),

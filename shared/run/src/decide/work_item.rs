@@ -7,7 +7,7 @@ use crate::accept::{Summary, given};
 use crate::command::{Actor, ActorKind, Code, Context, Decision, Fault, Refusal, Reply};
 use crate::data::snapshot;
 use crate::flow::Flow;
-use crate::{Assigned, Decided, Escalation, Event, Item, Record, Run};
+use crate::{Assigned, Decided, Event, Item, Note, Record, Run};
 
 pub(super) fn decide(
     flow: &mut Flow<'_>,
@@ -64,12 +64,12 @@ pub(super) fn decide(
             }
         }
         Decision::Returned(note) => {
-            let returned = Escalation { note: note.clone(), by: by.to_owned(), at: now };
+            let returned = Note { note: note.clone(), by: by.to_owned(), at: now };
             let mut attempt = flow.attempt(&step);
             attempt.handoff.returned = Some(returned.clone());
             attempt.writes += 1;
             flow.remember(&step, attempt);
-            flow.emit(Event::Returned { step, returned });
+            flow.emit(Event::Returned { step, returned, item: None });
         }
         Decision::Failed(note) => flow.fail(&step, by, now, note.clone()),
     }

@@ -106,7 +106,7 @@ pub fn operator() -> Actor {
 
 /// A submission with a summary.
 pub fn work(output: Value) -> Submission {
-    Submission { output: object(output), summary: Some("Did it.".to_owned()), ..Submission::default() }
+    Submission { output: Some(object(output)), summary: Some("Did it.".to_owned()), ..Submission::default() }
 }
 
 /// The same, with a route.
@@ -349,6 +349,7 @@ pub fn refusal(decided: Result<Change, Fault>) -> Result<Change, Refusal> {
             assert!(!refused.message.trim().is_empty());
             Err(refused)
         }
+        Err(Fault::Check(inquiry)) => panic!("step `{}` is to be checked", inquiry.step),
         Err(Fault::Invariant(why)) => panic!("an invariant is broken: {why}"),
     }
 }

@@ -114,11 +114,10 @@ pub fn right(work: &Work, how: [u8; 3]) -> Submission {
         Some((name.to_owned(), value))
     });
     let mut submission = Submission {
-        output: output.collect::<Map<String, Value>>(),
+        output: Some(output.collect::<Map<String, Value>>()),
         evidence: work.evidence.iter().map(|kind| evidence(*kind, how[2])).collect(),
         summary: Some("Did it.".to_owned()),
-        next: None,
-        reason: None,
+        ..Submission::default()
     };
     if let Next::Routes(routes) = &work.next {
         submission.next = Some(routes[usize::from(how[0] / 2) % routes.len()].to.clone());
@@ -146,16 +145,16 @@ pub fn perhaps_right(work: &Work, how: [u8; 3]) -> Submission {
         0 => s.summary = None,
         1 => s.summary = Some("x".repeat(2_001)),
         2 => s.summary = Some("  ".to_owned()),
-        3 => drop(s.output.insert("undeclared".to_owned(), json!(1))),
-        4 => s.output = Map::new(),
-        5 => s.output.values_mut().for_each(|v| *v = json!(null)),
+        3 => drop(s.output.get_or_insert_default().insert("undeclared".to_owned(), json!(1))),
+        4 => s.output = Some(Map::new()),
+        5 => s.output.iter_mut().flat_map(Map::values_mut).for_each(|v| *v = json!(null)),
         6 => s.evidence.clear(),
         7 => s.evidence.push(Cited::Missing("f_0".to_owned())),
         8 => s.evidence = vec![Cited::Altered("f_1".to_owned())],
         9 => s.next = Some("nowhere".to_owned()),
         10 => (s.next, s.reason) = (s.reason, s.next),
         11 => s.reason = Some(" ".to_owned()),
-        12 => s.output.values_mut().for_each(|v| *v = json!("x".repeat(300))),
+        12 => s.output.iter_mut().flat_map(Map::values_mut).for_each(|v| *v = json!("x".repeat(300))),
         _ => {}
     }
     s

@@ -93,6 +93,7 @@ impl Order {
                 assert_eq!(file.kind(step), "wait_for");
             }
             Event::Held { .. } => {}
+            Event::Forked { .. } | Event::Arrived { .. } | Event::Joined { .. } => panic!("no step here is parallel"),
         }
         let follows = self.caused.is_some() || self.over;
         assert!(self.open.is_some() != (follows || self.ended), "one step is open, or about to be: {self:?} {event:?}");

@@ -121,6 +121,7 @@ impl World {
             clock: hands.clone(),
             ids: hands.clone(),
             alarms: Arc::new(NoAlarms),
+            evaluator: None,
             seal: Seal::new(vec![SealKey { id: "k".into(), secret }]).unwrap(),
             settings: Settings::default(),
         });

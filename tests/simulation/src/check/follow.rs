@@ -137,7 +137,7 @@ impl Follow {
                 self.assigned = Some(item.assigned.clone());
                 Ok(())
             }
-            Event::Returned { step, returned } => {
+            Event::Returned { step, returned, .. } => {
                 let open = self.open.as_mut().filter(|o| o.0 == *step && o.2).ok_or("not escalated")?;
                 open.2 = false;
                 must(returned.by == entry.by && entry.tool == "decide", || "returned by nobody".to_owned())?;
@@ -157,6 +157,9 @@ impl Follow {
                 let waits = self.open.as_ref().and_then(|o| document.step(&o.0));
                 let wanted = matches!(waits.map(|s| &s.kind), Some(Kind::WaitFor { event, .. }) if *event == held.name);
                 must(!wanted, || "held though a wait is open for it".to_owned())
+            }
+            Event::Forked { .. } | Event::Arrived { .. } | Event::Joined { .. } => {
+                Err("no step is parallel".to_owned())
             }
             Event::Consumed { number, step } => {
                 let Some(Kind::WaitFor { event, .. }) = document.step(step).map(|s| &s.kind) else {
@@ -249,7 +252,7 @@ impl Follow {
                 }
                 self.enter = Some(if timed_out { on_timeout } else { next }.clone());
             }
-            Kind::Finish { .. } => return Err("a finish records nothing".to_owned()),
+            Kind::Finish { .. } | Kind::Parallel { .. } => return Err("it records nothing".to_owned()),
         }
         self.counted(step, record)
     }

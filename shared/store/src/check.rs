@@ -1,0 +1,46 @@
+//! Asking the evaluator about a submission (profile check-1), before the transaction that commits what it comes to.
+//!
+//! It is asked once for a call, however often the write loses a race afterwards: what was said of a submission does not
+//! change with the journal. A fault is tried once more, all within a time that fits a function's deadline.
+
+use std::time::Duration;
+
+use run::{Evaluation, Inquiry};
+
+use crate::store::Store;
+
+/// How often an evaluator is asked before the caller is told to try again.
+const CHECK_ATTEMPTS: u32 = 2;
+
+/// Longest that an evaluator may take for one inquiry, in seconds: two of them, and the write, fit the 30 seconds that a
+/// function is given.
+pub const CHECK_SECONDS: u64 = 12;
+
+/// The name of an evaluator that is not there.
+const NOBODY: &str = "none";
+
+impl Store {
+    /// What the evaluator says. No answers when it fails twice, answers out of a question's domain, or is not configured
+    /// any more: what that means is the run's to say.
+    pub(crate) async fn evaluate(&self, inquiry: &Inquiry) -> Evaluation {
+        let Some(evaluator) = &self.evaluator else {
+            tracing::error!(step = inquiry.step, "a step has a check, and no evaluator is configured");
+            return Evaluation { model: NOBODY.to_owned(), answers: None, truncated: inquiry.truncated };
+        };
+        let mut answers = None;
+        for _ in 0..CHECK_ATTEMPTS {
+            let answered = tokio::time::timeout(Duration::from_secs(CHECK_SECONDS), evaluator.answer(inquiry)).await;
+            let answered = answered.unwrap_or_else(|_| Err(format!("no answer within {CHECK_SECONDS} seconds")));
+            match answered.and_then(|given| inquiry.fits(&given).map(|()| given)) {
+                Ok(given) => {
+                    answers = Some(given);
+                    break;
+                }
+                Err(why) => {
+                    tracing::warn!(step = inquiry.step, model = evaluator.model(), why, "the evaluator did not answer")
+                }
+            }
+        }
+        Evaluation { model: evaluator.model().to_owned(), answers, truncated: inquiry.truncated }
+    }
+}
