@@ -33,7 +33,7 @@ fn happy(mut play: Play) -> Play {
     refused(play.submit(&token, work(json!({}))));
     play.clock(7);
     let submission = Submission {
-        output: exact(r#"{"serial": "P-0042", "weight": 2.50}"#),
+        output: Some(exact(r#"{"serial": "P-0042", "weight": 2.50}"#)),
         evidence: vec![Cited::Link("shelf 3".to_owned())],
         ..routed(json!({}), "hand_over")
     };
