@@ -45,7 +45,7 @@ fn happy(mut play: Play) -> Play {
         content_type: "application/pdf".to_owned(),
     };
     let done = Submission {
-        output: object(json!({ "complete": true })),
+        output: Some(object(json!({ "complete": true }))),
         evidence: vec![Cited::File(file), Cited::Link("desk book, page 7".to_owned())],
         ..Submission::default()
     };
@@ -85,7 +85,7 @@ fn escalation(mut play: Play) -> Play {
     play.clock(80).does("read", work(json!({ "kwh": 4711 })));
     let token = play.clock(90).claim_by("bob", "bill").unwrap();
     play.escalate(&token, "The tariff is unknown.").unwrap();
-    let done = Submission { output: exact(r#"{"total": 1413.30}"#), ..routed(json!({}), "sent") };
+    let done = Submission { output: Some(exact(r#"{"total": 1413.30}"#)), ..routed(json!({}), "sent") };
     play.clock(100).decide(&otto, "bill", Decision::Completed(done)).unwrap();
     play
 }
