@@ -43,7 +43,29 @@ impl Overlay {
         }
         overlay
     }
+
+    /// The same with at most [`OVERLAY_BYTES`] of handoffs: the largest are left out first, that of `kept` last. A request
+    /// record keeps an overlay, and a run with many branches may have left more behind than one item holds.
+    #[must_use]
+    pub fn bounded(mut self, kept: Option<&str>) -> Overlay {
+        let bytes = |handoff: &Handoff| serde_json::to_string(handoff).map_or(0, |text| text.len());
+        let mut sizes: Vec<(bool, usize, String)> =
+            self.handoffs.iter().map(|(id, h)| (Some(id.as_str()) == kept, bytes(h), id.clone())).collect();
+        let mut total: usize = sizes.iter().map(|(_, size, _)| size).sum();
+        sizes.sort_by_key(|(kept, size, _)| (*kept, std::cmp::Reverse(*size)));
+        for (_, size, id) in sizes {
+            if total <= OVERLAY_BYTES {
+                break;
+            }
+            self.handoffs.remove(&id);
+            total -= size;
+        }
+        self
+    }
 }
+
+/// Most bytes of handoffs that a write's answer shows, as JSON. `get_run` shows all of them.
+pub const OVERLAY_BYTES: usize = 192 * 1024;
 
 /// What `start_run`, `get_run`, `submit`, `decide`, `escalate` and `cancel` return.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
@@ -350,6 +372,12 @@ fn shown(id: &str, state: &StepState, overlay: &Overlay) -> Option<ShownStatus> 
 }
 
 impl WorkItem {
+    /// Every file item of the candidate, to be given a fresh `url`.
+    pub fn files_mut(&mut self) -> impl Iterator<Item = &mut EvidenceShown> {
+        let candidate = self.escalation.as_mut().and_then(|e| e.candidate.as_mut());
+        candidate.into_iter().flat_map(|c| c.evidence.iter_mut().flatten())
+    }
+
     /// The work item of a step as a person reads it: of a run, or of what a work list keeps of one.
     pub fn of(
         run_id: &str,

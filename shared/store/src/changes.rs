@@ -103,7 +103,11 @@ pub(crate) fn notice_op(org: &str, change: &Change) -> Result<Option<Op>, Error>
                     step: step.clone(),
                     item: item.id.clone(),
                     assigned: item.assigned.clone(),
-                    escalation: item.escalation.clone(),
+                    escalation: item.escalation.as_ref().map(|e| run::Note {
+                        note: e.note.clone(),
+                        by: e.by.clone(),
+                        at: e.at,
+                    }),
                 });
             }
             run::Event::Overdue { step, at } => {

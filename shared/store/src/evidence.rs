@@ -174,14 +174,27 @@ impl Store {
         }
     }
 
-    /// Gives every file item of a view a fresh link.
+    /// Gives every file item of a view a fresh link: those of run data and of the candidates.
     pub async fn link(&self, org: &str, view: &mut RunView) -> Result<(), Error> {
-        self.link_data(org, &mut view.data).await
+        self.link_data(org, &mut view.data).await?;
+        for item in &mut view.work_items {
+            self.link_files(org, item.files_mut()).await?;
+        }
+        Ok(())
     }
 
     /// Gives every file item of run data a fresh link.
     pub async fn link_data(&self, org: &str, data: &mut run::RunData) -> Result<(), Error> {
-        for item in data.files_mut() {
+        self.link_files(org, data.files_mut()).await
+    }
+
+    /// Gives each of these file items a fresh link.
+    pub(crate) async fn link_files(
+        &self,
+        org: &str,
+        files: impl Iterator<Item = &mut run::EvidenceShown>,
+    ) -> Result<(), Error> {
+        for item in files {
             if let Some((file_name, content_type)) = item.file.clone() {
                 let shown = Shown { file_name, content_type };
                 let object = keys::object(org, &item.r#ref);

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use run::{Attempt, Escalation, Handoff, Item, Mode, Run, RunState, Status, Time, Timer, snapshot};
+use run::{Attempt, Escalation, Handoff, Item, Mode, Note, Run, RunState, Status, StepState, Time, Timer, snapshot};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -51,8 +51,12 @@ pub struct ItemEntry {
     pub version: u64,
     /// Live or test.
     pub mode: Mode,
-    /// The work item.
+    /// The work item, without its candidate: that is as large as a submission, and an entry is written anew by every
+    /// write that changes run data.
     pub item: Item,
+    /// The revision whose entry holds the candidate, when there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub candidate_rev: Option<u64>,
     /// The snapshot of run data after the write that this entry was made by; every write that changes run data makes
     /// it anew.
     pub snapshot: String,
@@ -128,9 +132,9 @@ pub enum Notice {
         item: String,
         /// Who.
         assigned: run::Assigned,
-        /// Set when an agent could not finish.
+        /// Set when an agent could not finish, or a check could not tell: why, without what was submitted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        escalation: Option<Escalation>,
+        escalation: Option<Note>,
     },
     /// A step is overdue: its assignee, if a person's, and the operators are told.
     Overdue {
@@ -170,7 +174,8 @@ pub(crate) fn work(
                 process: run.meta.process.clone(),
                 version: run.meta.version,
                 mode: run.meta.mode,
-                item: item.clone(),
+                item: without_candidate(item),
+                candidate_rev: candidate_rev(item, state),
                 snapshot,
                 due: state.due,
                 handoff,
@@ -196,6 +201,15 @@ pub(crate) fn work(
         }
     }
     Ok(all)
+}
+
+fn without_candidate(item: &Item) -> Item {
+    let escalation = item.escalation.as_ref().map(|e| Escalation { candidate: None, ..e.clone() });
+    Item { escalation, ..item.clone() }
+}
+
+fn candidate_rev(item: &Item, state: &StepState) -> Option<u64> {
+    item.escalation.as_ref().and_then(|e| e.candidate.as_ref()).and(state.escalated_rev)
 }
 
 /// The same entries by key, and with them those that attempts have no part in.

@@ -76,6 +76,12 @@ impl Store {
         Store { table, files, clock, ids, alarms, evaluator, seal, settings, versions: Versions::default() }
     }
 
+    /// The profiles that runs may use here: check-1 only while there is somebody to answer (core §8).
+    pub fn profiles(&self) -> Vec<&'static str> {
+        let check = self.evaluator.is_some().then_some(process::CHECK_1);
+        [process::PARALLEL_1].into_iter().chain(check).collect()
+    }
+
     /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.settings

@@ -10,13 +10,19 @@ use crate::catalogue::Version;
 use crate::error::Error;
 use crate::keys;
 use crate::lists::{ItemEntry, StepEntry, read};
-use crate::merge::merged;
+use crate::merge::{Page, merged};
 use crate::store::Store;
-use crate::table::{Item, Range};
+use crate::table::{Item, Key, Range};
 
 /// Most steps with an ended lease that one call takes from each shard, the longest ended first. They are few: each is an
 /// agent that went away, until another one claims its step.
 const EXPIRED_ITEMS: u32 = 2_000;
+
+/// Candidates that are read at a time: each is as large as a submission.
+const CANDIDATES_AT_ONCE: usize = 10;
+
+/// Most bytes of candidates on one page, after the first item.
+const CANDIDATE_BYTES: usize = 2 * 1024 * 1024;
 
 /// A page of work.
 #[derive(Debug)]
@@ -151,11 +157,13 @@ impl Store {
         inboxes.sort();
         inboxes.dedup();
         let keep = |item: Item| {
+            let sort = item.key.sort.clone();
             let entry: ItemEntry = read(item)?;
-            Ok(process.is_none_or(|p| p == entry.process).then_some(entry))
+            Ok(process.is_none_or(|p| p == entry.process).then_some((sort, entry)))
         };
-        let page = merged(self.table.as_ref(), &inboxes, after.as_deref(), false, limit, keep).await?;
-        let kept: BTreeSet<(&str, u64)> = page.items.iter().map(|e| (e.process.as_str(), e.version)).collect();
+        let mut page = merged(self.table.as_ref(), &inboxes, after.as_deref(), false, limit, keep).await?;
+        let mut candidates = self.candidates(org, &mut page).await?;
+        let kept: BTreeSet<(&str, u64)> = page.items.iter().map(|(_, e)| (e.process.as_str(), e.version)).collect();
         let reads = kept.iter().map(|(name, number)| self.version(org, name, *number));
         let versions = futures::future::join_all(reads).await;
         let mut known: BTreeMap<(String, u64), Option<Arc<Version>>> = BTreeMap::new();
@@ -163,24 +171,56 @@ impl Store {
             known.insert((name.to_owned(), number), version?);
         }
         let mut items = Vec::new();
-        for entry in page.items {
+        for (_, entry) in page.items {
             let version = known.get(&(entry.process.clone(), entry.version)).cloned().flatten();
             let step = version.as_ref().and_then(|v| v.document.step(&entry.step));
             let Some(step) = step else {
                 return Err(Error::Invariant(format!("run {} is at a step its process does not have", entry.run)));
             };
-            let work_item = WorkItem::of(
-                &entry.run,
-                entry.mode,
-                step,
-                &entry.item,
-                entry.due,
-                &entry.snapshot,
-                entry.handoff.clone(),
-            );
+            let whole = candidates.remove(&entry.item.id);
+            let item = whole.as_ref().unwrap_or(&entry.item);
+            let handoff = entry.handoff.clone();
+            let mut work_item = WorkItem::of(&entry.run, entry.mode, step, item, entry.due, &entry.snapshot, handoff);
+            self.link_files(org, work_item.files_mut()).await?;
             items.push(PersonWork { entry, work_item });
         }
         let next_cursor = page.after.map(|after| self.seal.cursor(&bound, &Position { after }));
         Ok(WorkPage { items, next_cursor })
+    }
+
+    /// The listed items that hold a candidate, with it, by id. The page is cut where candidates become too large for one
+    /// answer.
+    async fn candidates(
+        &self,
+        org: &str,
+        page: &mut Page<(String, ItemEntry)>,
+    ) -> Result<BTreeMap<String, run::Item>, Error> {
+        let at = |entry: &ItemEntry| entry.candidate_rev.map(|rev| keys::journal(org, &entry.run, rev));
+        let wanted: Vec<(usize, Key)> =
+            page.items.iter().enumerate().filter_map(|(n, (_, e))| at(e).map(|key| (n, key))).collect();
+        let mut found = BTreeMap::new();
+        let mut bytes = 0;
+        for some in wanted.chunks(CANDIDATES_AT_ONCE) {
+            let keys: Vec<Key> = some.iter().map(|(_, key)| key.clone()).collect();
+            for ((n, key), stored) in some.iter().zip(self.table.get(&keys).await?) {
+                let Some(entry) = page.items.get(*n).map(|(_, entry)| entry) else { continue };
+                let stored = stored.ok_or_else(|| Error::Invariant(format!("the journal has no {}", key.sort)))?;
+                bytes += stored.doc.to_string().len();
+                let before = n.checked_sub(1).and_then(|last| page.items.get(last));
+                if let Some((sort, _)) = before.filter(|_| bytes > CANDIDATE_BYTES) {
+                    page.after = Some(sort.clone());
+                    page.items.truncate(*n);
+                    return Ok(found);
+                }
+                let escalated = read::<run::Entry>(stored)?.events.into_iter().find_map(|event| match event {
+                    run::Event::Escalated { item, .. } if item.id == entry.item.id => Some(item),
+                    _ => None,
+                });
+                let item = escalated
+                    .ok_or_else(|| Error::Invariant(format!("{} escalated nothing to {}", key.sort, entry.item.id)))?;
+                found.insert(entry.item.id.clone(), item);
+            }
+        }
+        Ok(found)
     }
 }

@@ -299,7 +299,11 @@ impl Store {
         change: Change,
         mut ops: Vec<Op>,
     ) -> Result<Written, Error> {
-        let overlay = Overlay::of(&change.run, attempts, change.at);
+        let leased = match &change.reply {
+            Reply::Leased { step, .. } => Some(step.as_str()),
+            _ => None,
+        };
+        let overlay = Overlay::of(&change.run, attempts, change.at).bounded(leased);
         let (lease, sent) = match &change.reply {
             Reply::View => (None, None),
             Reply::Leased { step, attempt, lease, expires_at } => {

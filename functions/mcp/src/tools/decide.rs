@@ -22,7 +22,8 @@ pub(crate) struct Arguments {
     snapshot: String,
     /// The decision; the work item lists those it takes.
     decision: Word,
-    /// With `completed`: the fields the step asks for.
+    /// With `completed`: the fields the step asks for. Leave it out, and all below, to adopt the candidate of an item that
+    /// has one (escalation.candidate).
     #[serde(default)]
     #[schemars(with = "Map<String, Value>")]
     output: Option<Map<String, Value>>,
@@ -67,7 +68,7 @@ impl Tool for Decide {
     const NAME: &'static str = "decide";
     const TITLE: &'static str = "Decide a work item";
     const DESCRIPTION: &'static str = "For people only: decides an open work item. completed finishes a task (or an escalated \
-        step in the agent's place) with its output and evidence; approved and rejected answer an approval; returned gives an \
+        step in the agent's place) with its output and evidence, or without any of them adopts escalation.candidate; approved and rejected answer an approval; returned gives an \
         escalated step back; failed ends the run. rejected, returned and failed need a note. Send the snapshot of your \
         latest read: stale means the run changed since, so read it again and decide anew.";
     type Arguments = Arguments;

@@ -75,17 +75,17 @@ impl Tool for Describe {
         Ok(Description {
             protocol: "agentprocess",
             version: "core-2",
-            profiles: Vec::new(),
+            profiles: call.store.profiles().into_iter().map(str::to_owned).collect(),
             lease_seconds: settings.limits.lease_seconds,
             person: PersonForm { format: "email" },
             tools: NAMES.iter().map(|n| (*n).to_owned()).collect(),
             max_upload_bytes: settings.upload_bytes,
             limits: Limits {
                 run_data_bytes: settings.limits.run_data_bytes,
-                check_pass: 0.9,
-                check_fail: None,
-                check_confidence: 0.8,
-                check_state_bytes: 65_536,
+                check_pass: settings.limits.check_pass,
+                check_fail: settings.limits.check_fail,
+                check_confidence: settings.limits.check_confidence,
+                check_state_bytes: settings.limits.check_state_bytes,
             },
         })
     }

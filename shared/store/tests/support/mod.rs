@@ -286,7 +286,7 @@ pub fn operator() -> Actor {
 /// A submission with this output.
 pub fn work(output: Value) -> Submission {
     let output = output.as_object().unwrap().clone();
-    Submission { output, summary: Some("Done.".to_owned()), ..Submission::default() }
+    Submission { output: Some(output), summary: Some("Done.".to_owned()), ..Submission::default() }
 }
 
 /// The code of a refusal.
