@@ -30,12 +30,18 @@ fn file(id: &str) -> Cited {
 
 fn good() -> Submission {
     Submission {
-        output: object(json!({ "cleared": true, "tags": ["x"] })),
+        output: Some(object(json!({ "cleared": true, "tags": ["x"] }))),
         evidence: vec![file("f_1")],
         summary: Some("Looked.".to_owned()),
         next: Some("b".to_owned()),
         reason: Some("It is good.".to_owned()),
+        ..Submission::default()
     }
+}
+
+/// The output of a submission that has one.
+fn output(submission: &mut Submission) -> &mut serde_json::Map<String, serde_json::Value> {
+    submission.output.as_mut().unwrap()
 }
 
 /// The issues of the good submission after `change`.
@@ -57,12 +63,12 @@ fn every_rule_has_its_issue() {
     assert_eq!(issues(|s| s.summary = None), not("summary: missing"));
     assert_eq!(issues(|s| s.summary = Some(" \n".to_owned())), not("summary: missing"));
     assert_eq!(issues(|s| s.summary = Some("é".repeat(2001))), not("summary: 2001 characters, at most 2000"));
-    assert_eq!(issues(|s| drop(s.output.remove("cleared"))), not("output.cleared: missing"));
-    assert_eq!(issues(|s| s.output["cleared"] = json!("yes")), not("output.cleared: expected boolean"));
-    assert_eq!(issues(|s| s.output["cleared"] = json!(null)), not("output.cleared: expected boolean"));
-    assert_eq!(issues(|s| drop(s.output.insert("note".into(), json!(null)))), not("output.note: expected string"));
-    assert_eq!(issues(|s| drop(s.output.insert("extra".into(), json!(1)))), not("output.extra: not declared"));
-    assert_eq!(issues(|s| s.output["tags"] = json!(["y", "w"])), not("output.tags[1]: expected one of x, y"));
+    assert_eq!(issues(|s| drop(output(s).remove("cleared"))), not("output.cleared: missing"));
+    assert_eq!(issues(|s| output(s)["cleared"] = json!("yes")), not("output.cleared: expected boolean"));
+    assert_eq!(issues(|s| output(s)["cleared"] = json!(null)), not("output.cleared: expected boolean"));
+    assert_eq!(issues(|s| drop(output(s).insert("note".into(), json!(null)))), not("output.note: expected string"));
+    assert_eq!(issues(|s| drop(output(s).insert("extra".into(), json!(1)))), not("output.extra: not declared"));
+    assert_eq!(issues(|s| output(s)["tags"] = json!(["y", "w"])), not("output.tags[1]: expected one of x, y"));
     assert_eq!(issues(|s| s.evidence.clear()), not("evidence: file required"));
     assert_eq!(issues(|s| s.evidence = vec![Cited::Link("doc 7".into())]), not("evidence: file required"));
     assert_eq!(issues(|s| s.evidence = vec![Cited::Missing("f_000".into())]), not("evidence f_000: not found"));
@@ -92,7 +98,7 @@ fn an_accepted_submission_is_recorded_whole() {
     let mut submission = good();
     submission.summary = Some("é".repeat(2000));
     submission.evidence.push(Cited::Link("doc 7".to_owned()));
-    submission.output = exact(r#"{"cleared": true, "note": "1.10", "tags": []}"#);
+    submission.output = Some(exact(r#"{"cleared": true, "note": "1.10", "tags": []}"#));
     play.submit(&token, submission).unwrap();
     assert_eq!(
         play.data("a"),
@@ -155,7 +161,7 @@ fn numbers_keep_their_text() {
     let inputs = exact(r#"{"n": 1.10}"#);
     let mut play = Play::begin(World::new(document(front)), inputs, &person("mira", &[]), Mode::Live).unwrap();
     let token = play.claim("a");
-    let output = exact(r#"{"m": 1e400, "o": {"deep": [12345678901234567890.123456789, -0.0]}}"#);
+    let output = Some(exact(r#"{"m": 1e400, "o": {"deep": [12345678901234567890.123456789, -0.0]}}"#));
     play.submit(&token, Submission { output, ..work(json!({})) }).unwrap();
     let journal = serde_json::to_string(&play.entries).unwrap();
     let view = play.view().to_string();

@@ -21,7 +21,7 @@ fn crew() -> run::Actor {
 }
 
 fn done(output: serde_json::Value) -> Decision {
-    Decision::Completed(Submission { output: object(output), ..Submission::default() })
+    Decision::Completed(Submission { output: Some(object(output)), ..Submission::default() })
 }
 
 #[test]
