@@ -19,4 +19,4 @@ mod yaml;
 pub use hash::content_hash;
 pub use model::*;
 pub use problem::{Problem, Reading, Severity};
-pub use read::{read, read_in_folder};
+pub use read::{ReadOptions, read, read_in_folder, read_with};

@@ -44,3 +44,15 @@ pub const EMAIL_BYTES: usize = 254;
 
 /// The most issues reported about one value, so that a long list of wrong elements has a short answer.
 pub const VALUE_ISSUES: usize = 1_000;
+
+/// The most questions of one `check` (check-1).
+pub const CHECK_QUESTIONS: usize = 20;
+
+/// The longest name of an answer of `one_of`, in characters (check-1).
+pub const ANSWER_NAME_CHARACTERS: usize = 64;
+
+/// The most levels of a rubric (check-1).
+pub const RUBRIC_LEVELS: usize = 10;
+
+/// The probability of yes at which a yes/no question passes where neither the file nor the server says another (check-1).
+pub const CHECK_PASS_PROBABILITY: f64 = 0.9;

@@ -64,7 +64,7 @@ pub(super) fn saying(step: &Step) -> String {
     }
 }
 
-/// Evidence, due time, and what a rejection does when no edge shows it.
+/// Evidence, check, due time, and what a rejection does when no edge shows it.
 pub(super) fn terms(step: &Step) -> Vec<String> {
     let mut terms = Vec::new();
     if let Some(work) = step.work()
@@ -72,6 +72,13 @@ pub(super) fn terms(step: &Step) -> Vec<String> {
     {
         let kinds: Vec<&str> = work.evidence.iter().map(|e| e.name()).collect();
         terms.push(format!("evidence: {}", kinds.join(", ")));
+    }
+    if let Some(check) = step.work().and_then(|work| work.check.as_ref()) {
+        let questions = match check.questions.len() {
+            1 => "1 question".to_owned(),
+            many => format!("{many} questions"),
+        };
+        terms.push(format!("checked: {questions}{}", if check.advisory { ", advisory" } else { "" }));
     }
     if let Some(due) = step.due() {
         terms.push(format!("due {}", duration(due)));

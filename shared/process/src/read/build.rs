@@ -3,7 +3,7 @@
 use super::keys::KindKey;
 use super::person::{Reference, Who};
 use super::step::{Draft, NextDraft, Target};
-use crate::model::{DataPath, Kind, Next, Person, Route, Step, Work};
+use crate::model::{Check, DataPath, Kind, Next, Person, Route, Step, Work};
 
 /// The steps; `None` when a draft lacks what its kind needs.
 pub(super) fn steps(drafts: Vec<Draft<'_>>) -> Option<Vec<Step>> {
@@ -26,7 +26,7 @@ fn step(draft: Draft<'_>, following: Option<String>) -> Option<Step> {
                 evidence: draft.evidence,
                 next: next(draft.next, following)?,
                 due: draft.due,
-                check: None,
+                check: draft.check.map(|questions| Check { questions, advisory: draft.advisory }),
             };
             if kind == KindKey::Agent { Kind::Agent(work) } else { Kind::Task { person: person?, work } }
         }

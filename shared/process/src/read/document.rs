@@ -3,14 +3,14 @@
 use super::fields::{self, Declared};
 use super::keys::{self, KindKey};
 use super::step::Draft;
-use super::{build, folder_mismatch, order, step, targets, words};
+use super::{ReadOptions, build, folder_mismatch, order, step, targets, words};
 use crate::limits::{NAME_CHARACTERS, STEPS};
 use crate::model::{Document, Requires};
 use crate::problem::{Path, Report, shorten};
 use crate::yaml::{Data, Node, json_object};
 
 /// The document that the frontmatter and the body describe; `None` when a rule is broken, and the report says which.
-pub(super) fn document(root: &Node, body: &str, folder: Option<&str>, report: &mut Report) -> Option<Document> {
+pub(super) fn document(root: &Node, body: &str, options: &ReadOptions<'_>, report: &mut Report) -> Option<Document> {
     let Data::Map(entries) = &*root.data else {
         let what = match &*root.data {
             Data::Null => "the frontmatter is empty; it needs name, description and steps".to_owned(),
@@ -31,7 +31,7 @@ pub(super) fn document(root: &Node, body: &str, folder: Option<&str>, report: &m
         let path = Path::Root.key(&entry.key);
         missing.retain(|key| *key != entry.key);
         match entry.key.as_str() {
-            "name" => process_name = name(&entry.value, &path, folder, report),
+            "name" => process_name = name(&entry.value, &path, options.folder_name, report),
             "description" => {
                 let wanted = "one or two sentences: what the process does and when to start it";
                 description = keys::filled(&entry.value, &path, wanted, report);
@@ -49,7 +49,7 @@ pub(super) fn document(root: &Node, body: &str, folder: Option<&str>, report: &m
     for key in missing {
         report.error(root.at, &Path::Root, format!("`{key}` is missing; add it to the frontmatter"));
     }
-    let drafts = steps.and_then(|node| self::steps(node, &inputs, report));
+    let drafts = steps.and_then(|node| self::steps(node, &inputs, options, report));
     if report.has_errors() {
         return None;
     }
@@ -127,7 +127,12 @@ fn systems(node: &Node, path: &Path<'_>, report: &mut Report) -> Option<Vec<Stri
     Some(systems)
 }
 
-fn steps<'n>(node: &'n Node, inputs: &Declared, report: &mut Report) -> Option<Vec<Draft<'n>>> {
+fn steps<'n>(
+    node: &'n Node,
+    inputs: &Declared,
+    options: &ReadOptions<'_>,
+    report: &mut Report,
+) -> Option<Vec<Draft<'n>>> {
     let path = Path::Root.key("steps");
     let list = keys::list(node, &path, "a list of steps", report)?;
     if list.is_empty() {
@@ -140,7 +145,7 @@ fn steps<'n>(node: &'n Node, inputs: &Declared, report: &mut Report) -> Option<V
         return None;
     }
     let mut drafts: Vec<Draft<'n>> =
-        list.iter().enumerate().map(|(n, item)| step::step(item, &path.element(n), report)).collect();
+        list.iter().enumerate().map(|(n, item)| step::step(item, &path.element(n), options.check, report)).collect();
     let ids = targets::resolve(&mut drafts, report);
     let whole = !drafts.iter().any(|d| d.kind == Some(KindKey::Parallel));
     order::check(&mut drafts, &ids, whole, inputs, report);

@@ -93,13 +93,9 @@ fn field(node: &Node, path: &Path<'_>, report: &mut Report) -> Option<Field> {
                 description = keys::text(value, &path, "text", report);
                 sound &= description.is_some();
             }
-            "optional" => match &*value.data {
-                Data::Bool(b) => optional = *b,
-                Data::Broken => sound = false,
-                _ => {
-                    sound = false;
-                    report.error(value.at, &path, format!("expected true or false, found {}", value.what()));
-                }
+            "optional" => match keys::boolean(value, &path, report) {
+                Some(said) => optional = said,
+                None => sound = false,
             },
             "one_of" => one_of = Some(entry),
             "items" => items = Some(entry),

@@ -16,8 +16,15 @@ pub(super) const FIELD: &[&str] = &["type", "description", "optional", "one_of",
 /// The keys of a route.
 pub(super) const ROUTE: &[&str] = &["to", "when"];
 
-/// The keys of a step, whatever its kind; those of the profiles are left out, so that nothing suggests them.
-pub(super) const STEP: &[&str] = &[
+/// The keys of a step that only a server with an evaluator takes (profile check-1).
+pub(super) const CHECK: &[&str] = &["check", "advisory"];
+
+/// The keys of a step, whatever its kind. What is not offered is left out, so that nothing suggests it.
+pub(super) fn step(check: bool) -> Vec<&'static str> {
+    STEP.iter().copied().chain(CHECK.iter().copied().filter(|_| check)).collect()
+}
+
+const STEP: &[&str] = &[
     "id",
     "agent",
     "task",
@@ -90,7 +97,7 @@ impl KindKey {
 pub(super) fn takers(key: &str) -> &'static [KindKey] {
     use KindKey::{Agent, Approve, Task, Wait, WaitFor, WaitUntil};
     match key {
-        "output" | "evidence" => &[Agent, Task],
+        "output" | "evidence" | "check" | "advisory" => &[Agent, Task],
         "next" => &[Agent, Task, Approve, Wait, WaitUntil, WaitFor],
         "person" => &[Task, Approve],
         "on_reject" => &[Approve],
@@ -158,6 +165,18 @@ pub(super) fn filled<'n>(node: &'n Node, path: &Path<'_>, wanted: &str, report: 
         return None;
     }
     Some(text)
+}
+
+/// The value of a key that is true or false.
+pub(super) fn boolean(node: &Node, path: &Path<'_>, report: &mut Report) -> Option<bool> {
+    match &*node.data {
+        Data::Bool(value) => Some(*value),
+        Data::Broken => None,
+        _ => {
+            report.error(node.at, path, format!("expected true or false, found {}", node.what()));
+            None
+        }
+    }
 }
 
 /// The elements of a value that must be a list.

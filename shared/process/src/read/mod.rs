@@ -5,6 +5,7 @@
 //! one could not be told from a consequence of it.
 
 mod build;
+mod check;
 mod document;
 mod fields;
 mod keys;
@@ -18,21 +19,38 @@ mod words;
 use crate::problem::{Path, Reading, Report, shorten};
 use crate::yaml;
 
+/// How a file is read. By default it may use everything that this crate knows, and has any name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadOptions<'a> {
+    /// The folder that the file travels in, which must have the process's name (core §2.1).
+    pub folder_name: Option<&'a str>,
+    /// Whether `check` and `advisory` are offered (profile check-1). Where they are not, a file that uses them is refused
+    /// with [`Problem::profile`](crate::Problem::profile).
+    pub check: bool,
+}
+
+impl Default for ReadOptions<'_> {
+    fn default() -> Self {
+        ReadOptions { folder_name: None, check: true }
+    }
+}
+
 /// Reads a `PROCESS.md`: the document, or every problem at once with its line and column in the file.
 pub fn read(bytes: &[u8]) -> Reading {
-    read_file(bytes, None)
+    read_with(bytes, &ReadOptions::default())
 }
 
 /// Reads a `PROCESS.md` that travels as a folder: as [`read()`], and the folder must have the process's name (core §2.1).
 pub fn read_in_folder(bytes: &[u8], folder_name: &str) -> Reading {
-    read_file(bytes, Some(folder_name))
+    read_with(bytes, &ReadOptions { folder_name: Some(folder_name), ..ReadOptions::default() })
 }
 
-fn read_file(bytes: &[u8], folder_name: Option<&str>) -> Reading {
+/// Reads a `PROCESS.md` as the options say: the document, or every problem at once with its line and column in the file.
+pub fn read_with(bytes: &[u8], options: &ReadOptions<'_>) -> Reading {
     let mut report = Report::default();
     let document = split::split(bytes, &mut report).and_then(|parts| {
         let root = yaml::load(parts.frontmatter, split::FRONTMATTER_LINE, &mut report)?;
-        document::document(&root, parts.body, folder_name, &mut report)
+        document::document(&root, parts.body, options, &mut report)
     });
     if document.is_none() && !report.has_errors() {
         // Every rule that withholds a document reports why; this keeps the promise should one forget.

@@ -1,12 +1,13 @@
 //! One step on its own (core §2.2): its kind, the keys that the kind takes, and the form of every value. What only the
 //! other steps can tell (targets, paths, order) is left in the [`Draft`] for the rules after it.
 
+use super::check;
 use super::fields::{self, Declared};
 use super::keys::{self, KindKey};
 use super::person::{self, Reference, Who};
 use super::words;
 use crate::limits::ID_CHARACTERS;
-use crate::model::{EvidenceKind, Span};
+use crate::model::{CHECK_1, EvidenceKind, Question, Span};
 use crate::problem::{Path, Position, Report, shorten};
 use crate::yaml::{Data, Entry, Node};
 
@@ -31,6 +32,10 @@ pub(super) struct Draft<'n> {
     pub(super) output: Declared,
     /// `evidence`.
     pub(super) evidence: Vec<EvidenceKind>,
+    /// `check`.
+    pub(super) check: Option<Vec<Question>>,
+    /// `advisory`.
+    pub(super) advisory: bool,
     /// `next`.
     pub(super) next: NextDraft<'n>,
     /// `on_reject`.
@@ -107,8 +112,8 @@ pub(super) fn at_slot<R>(step: usize, slot: Slot, f: impl FnOnce(&Path<'_>) -> R
     }
 }
 
-/// The step that the value at `path` describes.
-pub(super) fn step<'n>(node: &'n Node, path: &Path<'_>, report: &mut Report) -> Draft<'n> {
+/// The step that the value at `path` describes; without `checks`, the keys of the profile check-1 are refused for that.
+pub(super) fn step<'n>(node: &'n Node, path: &Path<'_>, checks: bool, report: &mut Report) -> Draft<'n> {
     let mut draft = Draft {
         at: node.at,
         id: None,
@@ -119,6 +124,8 @@ pub(super) fn step<'n>(node: &'n Node, path: &Path<'_>, report: &mut Report) -> 
         person: None,
         output: Declared::default(),
         evidence: Vec::new(),
+        check: None,
+        advisory: false,
         next: NextDraft::Absent,
         on_reject: None,
         due: None,
@@ -132,6 +139,7 @@ pub(super) fn step<'n>(node: &'n Node, path: &Path<'_>, report: &mut Report) -> 
     let kinds: Vec<(KindKey, &Entry)> =
         entries.iter().filter_map(|e| KindKey::of(&e.key).map(|kind| (kind, e))).collect();
     let mut kind_meant = false;
+    let mut check_meant = false;
     if let [(kind, _)] = kinds.as_slice() {
         draft.kind = Some(*kind);
     }
@@ -152,12 +160,15 @@ pub(super) fn step<'n>(node: &'n Node, path: &Path<'_>, report: &mut Report) -> 
                 has_id = true;
                 draft.id = id(&entry.value, &here, report).map(|text| (text, entry.value.at));
             }
-            "check" | "advisory" => report.profile(entry.key_at, &here, "check-1", format!("`{}`", entry.key)),
+            key if !checks && keys::CHECK.contains(&key) => {
+                report.profile(entry.key_at, &here, CHECK_1, format!("`{key}`"));
+            }
             "parallel" => report.profile(entry.key_at, &here, "parallel-1", "`parallel`"),
             _ if value(&mut draft, entry, &here, report) => {}
             _ => {
-                let meant = keys::unknown(entry, path, "a step", keys::STEP, report);
+                let meant = keys::unknown(entry, path, "a step", &keys::step(checks), report);
                 has_id |= meant == Some("id");
+                check_meant |= meant == Some("check");
                 kind_meant |= meant.is_some_and(|key| KindKey::of(key).is_some());
             }
         }
@@ -181,6 +192,15 @@ pub(super) fn step<'n>(node: &'n Node, path: &Path<'_>, report: &mut Report) -> 
     {
         let what = "there is no `timeout` after which to continue here; add one or remove this";
         report.error(entry.key_at, &path.key("on_timeout"), what);
+    }
+    if checks
+        && !check_meant
+        && matches!(draft.kind, Some(KindKey::Agent | KindKey::Task))
+        && !entries.iter().any(|e| e.key == "check")
+        && let Some(entry) = entries.iter().find(|e| e.key == "advisory")
+    {
+        let what = "there is no `check` here whose verdict could be advisory; add one or remove this";
+        report.error(entry.key_at, &path.key("advisory"), what);
     }
     draft
 }
@@ -215,6 +235,8 @@ fn value<'n>(draft: &mut Draft<'n>, entry: &'n Entry, path: &Path<'_>, report: &
         "person" => draft.person = person::who(node, path, report).map(|w| (w, node.at)),
         "output" => draft.output = fields::fields(node, path, report),
         "evidence" => draft.evidence = evidence(node, path, report),
+        "check" => draft.check = check::check(node, path, report),
+        "advisory" => draft.advisory = keys::boolean(node, path, report).unwrap_or_default(),
         "next" => draft.next = next(node, draft.kind, path, report),
         "on_reject" => draft.on_reject = target(node, Slot::OnReject, path, report),
         "on_timeout" => draft.on_timeout = target(node, Slot::OnTimeout, path, report),

@@ -1,6 +1,6 @@
 //! The small words of a file: names, ids, roles, outcomes, durations (core §2.1, §2.2, §2.4).
 
-use crate::limits::{ID_CHARACTERS, NAME_CHARACTERS, SPAN_DAYS};
+use crate::limits::{ANSWER_NAME_CHARACTERS, ID_CHARACTERS, NAME_CHARACTERS, SPAN_DAYS};
 use crate::model::Span;
 
 /// `^[a-z0-9]+(-[a-z0-9]+)*$`, 1–64 characters.
@@ -27,7 +27,16 @@ pub(super) fn is_role(text: &str) -> bool {
 
 /// One line of 1–64 characters, with something on it.
 pub(super) fn is_outcome(text: &str) -> bool {
-    !text.trim().is_empty() && text.chars().count() <= ID_CHARACTERS && !text.chars().any(is_break_or_control)
+    is_line(text, ID_CHARACTERS)
+}
+
+/// One line of 1–64 characters, with something on it.
+pub(super) fn is_answer(text: &str) -> bool {
+    is_line(text, ANSWER_NAME_CHARACTERS)
+}
+
+fn is_line(text: &str, characters: usize) -> bool {
+    !text.trim().is_empty() && text.chars().count() <= characters && !text.chars().any(is_break_or_control)
 }
 
 fn is_break_or_control(c: char) -> bool {
