@@ -1,11 +1,11 @@
-//! The moves that commands and timers share: enter a step, complete one, go back, end; and the timers that are due.
+//! The moves that commands and timers share: enter a step, complete one, fork, join, go back, end.
 //!
 //! A [`Flow`] is a run being changed: every event is folded in as it is emitted, so a later move sees what an earlier
 //! one did, and the events alone lead from the old run to the new one. Nothing waits here and nothing is refused.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use process::{DataPath, JOIN, Kind, Person, Step};
+use process::{Branch, DataPath, JOIN, Kind, Person, Step};
 use serde_json::{Map, Value};
 
 use crate::command::{Change, Context, Fault, Reply};
@@ -13,7 +13,7 @@ use crate::{Assigned, Attempt, Decided, Ended, Escalation, Event, Item, Record, 
 
 /// Most automatic transitions that one write may take. A process has 500 steps at most and its forward edges never
 /// meet a step twice, so more than two moves a step (overdue, completed) means that something is wrong.
-const TRANSITIONS: usize = 2_000;
+pub(crate) const TRANSITIONS: usize = 2_000;
 
 /// `by` of what no caller did.
 pub const SERVER: &str = "server";
@@ -23,7 +23,9 @@ pub(crate) struct Flow<'a> {
     pub(crate) context: Context<'a>,
     pub(crate) run: Run,
     pub(crate) now: Time,
-    attempts: BTreeMap<String, Attempt>,
+    pub(crate) attempts: BTreeMap<String, Attempt>,
+    /// Moves that follow from what has happened, in their order.
+    ahead: VecDeque<Move>,
     events: Vec<Event>,
     changed: BTreeMap<String, Option<Attempt>>,
 }
@@ -32,13 +34,21 @@ impl<'a> Flow<'a> {
     /// Starts changing a run. Time never goes back: `now` is the later of the clock and the entry before.
     pub(crate) fn new(context: Context<'a>, run: Run, attempts: &BTreeMap<String, Attempt>, clock: Time) -> Flow<'a> {
         let now = clock.max(run.updated_at);
-        Flow { context, run, now, attempts: attempts.clone(), events: Vec::new(), changed: BTreeMap::new() }
+        Flow {
+            context,
+            run,
+            now,
+            attempts: attempts.clone(),
+            ahead: VecDeque::new(),
+            events: Vec::new(),
+            changed: BTreeMap::new(),
+        }
     }
 
     /// A flow whose run has just started: `Started` is its first event.
     pub(crate) fn started(context: Context<'a>, run: Run, clock: Time) -> Flow<'a> {
         let event = Event::Started { meta: run.meta.clone(), inputs: run.inputs.clone() };
-        Flow { context, run, now: clock, attempts: BTreeMap::new(), events: vec![event], changed: BTreeMap::new() }
+        Flow { events: vec![event], ..Flow::new(context, run, &BTreeMap::new(), clock) }
     }
 
     /// The change so far.
@@ -109,21 +119,20 @@ impl<'a> Flow<'a> {
     /// last branch joins. A wait for a time that has passed goes on when the due timers are applied.
     fn go_on(&mut self, first: Move, at: Time) -> Result<(), Fault> {
         // A queue, for a long row of waits whose events all are held would be as deep a recursion; and a fork's entries
-        // are all ready before any of them passes.
-        let mut moves = VecDeque::from([first]);
+        // are all ready before any of them passes. When a move ends the run, nothing is left in it.
+        self.ahead.push_back(first);
         for _ in 0..TRANSITIONS {
-            // A branch that ended the run leaves nothing for the others to do.
-            let Some(next) = moves.pop_front().filter(|_| self.run.ended.is_none()) else { return Ok(()) };
-            moves.extend(match next {
-                Move::Enter(id) => self.enter_one(&id, at)?,
-                Move::Join(id) => self.arrive(&id)?,
-            });
+            match self.ahead.pop_front() {
+                Some(Move::Enter(id)) => self.enter_one(&id, at)?,
+                Some(Move::Join(id)) => self.arrive(&id)?,
+                None => return Ok(()),
+            }
         }
         Err(too_many())
     }
 
     /// The branch of a step has joined; the region is left when it was the last (parallel-1).
-    fn arrive(&mut self, id: &str) -> Result<Vec<Move>, Fault> {
+    fn arrive(&mut self, id: &str) -> Result<(), Fault> {
         let Some((region, branch)) = self.context.document.branch_of(id) else {
             return Err(Fault::Invariant(format!("step `{id}` joins, but is in no branch")));
         };
@@ -131,17 +140,18 @@ impl<'a> Flow<'a> {
         self.emit(Event::Arrived { step: step.clone(), entry: branch.entry.clone() });
         let arrived = self.run.step(&step).map_or(0, |s| s.arrived.len());
         if arrived < region.branches.len() {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let Kind::Parallel { next, .. } = &self.step(&step)?.kind else {
             return Err(Fault::Invariant(format!("step `{step}` has branches but is not parallel")));
         };
         self.emit(Event::Joined { step });
-        Ok(vec![Move::Enter(next.clone())])
+        self.ahead.push_back(Move::Enter(next.clone()));
+        Ok(())
     }
 
-    /// Makes one step ready; the moves that follow at once.
-    fn enter_one(&mut self, id: &str, at: Time) -> Result<Vec<Move>, Fault> {
+    /// Makes one step ready.
+    fn enter_one(&mut self, id: &str, at: Time) -> Result<(), Fault> {
         let step = self.step(id)?;
         self.forget(id);
         let due = step.due().map(|d| at.plus_seconds(d.seconds));
@@ -169,7 +179,7 @@ impl<'a> Flow<'a> {
                     Some(held) => {
                         self.emit(Event::Waiting { step: id.clone(), at, until: None });
                         self.consumed(&id, held.number, &held.by, held.data, at);
-                        return Ok(vec![Move::to(self.context.document, &id, next)]);
+                        self.ahead.push_back(Move::to(self.context.document, &id, next));
                     }
                     None => {
                         let until = timeout.map(|t| at.plus_seconds(t.seconds));
@@ -181,14 +191,14 @@ impl<'a> Flow<'a> {
                 self.emit(Event::Forked { step: id, at });
                 // In the order of the file, which decides among waits that are ready at one instant.
                 let steps = self.context.document.steps.iter().filter(|s| entries.contains(&s.id));
-                return Ok(steps.map(|s| Move::Enter(s.id.clone())).collect());
+                self.ahead.extend(steps.map(|s| Move::Enter(s.id.clone())));
             }
             Kind::Finish { outcome } => {
                 self.emit(Event::Reached { step: id });
                 self.end(false, Some(outcome.clone()), SERVER, at, None);
             }
         }
-        Ok(Vec::new())
+        Ok(())
     }
 
     /// A wait takes an event and completes with its data.
@@ -245,24 +255,27 @@ impl<'a> Flow<'a> {
     }
 
     /// Which steps' completions move to history when `target` is entered again by a rejection at `rejecting`: those that
-    /// completed after it, or lie forward of it when it never did. Within a branch only those of the branch (parallel-1).
+    /// completed after it, or lie forward of it when it never did. Of a parallel step, its branches and those that
+    /// completed after its join. Within a branch only those of the branch (parallel-1).
     fn rewound(&self, rejecting: &str, target: &str) -> Result<Vec<String>, Fault> {
-        let mark = self.run.step(target).and_then(|s| s.current.as_ref()).map(|r| r.seq);
+        let document = self.context.document;
+        // A parallel step records nothing; its place among the completions is that of its join.
+        let place = |s: &StepState| s.current.as_ref().map(|r| r.seq).or(s.joined_at);
+        let mark = self.run.step(target).and_then(place);
         let forward = match mark {
             Some(_) => BTreeSet::new(),
             None => self.forward(target)?,
         };
-        let branch = self.context.document.branch_of(target).map(|(_, branch)| branch);
+        let region = document.region(target);
+        let branch = document.branch_of(target).map(|(_, branch)| branch);
+        let within = |branch: &Branch, id: &str| branch.steps.iter().any(|step| step == id);
         let moves = |id: &str, s: &StepState| {
-            // A parallel step records nothing; its place among the completions is that of its join.
-            let Some(place) = s.current.as_ref().map(|r| r.seq).or(s.joined_at) else { return false };
-            id != rejecting
-                && id != target
-                && branch.is_none_or(|b| b.steps.iter().any(|step| step == id))
-                && match mark {
-                    Some(mark) => place > mark,
-                    None => forward.contains(id),
-                }
+            let Some(place) = place(s).filter(|_| id != rejecting && id != target) else { return false };
+            let after = match mark {
+                Some(mark) => place > mark || region.is_some_and(|r| r.branches.iter().any(|b| within(b, id))),
+                None => forward.contains(id),
+            };
+            after && branch.is_none_or(|b| within(b, id))
         };
         Ok(self.run.steps.iter().filter(|(id, s)| moves(id, s)).map(|(id, _)| id.clone()).collect())
     }
@@ -285,8 +298,13 @@ impl<'a> Flow<'a> {
     /// The run ends; everything unfinished is cancelled, every lease and every held event goes with it (core §3.5).
     pub(crate) fn end(&mut self, cancelled: bool, outcome: Option<String>, by: &str, at: Time, note: Option<String>) {
         let open = |s: &StepState| matches!(s.status, Some(Status::Ready | Status::Waiting));
-        let unfinished: Vec<String> =
+        let mut unfinished: Vec<String> =
             self.run.steps.iter().filter(|(_, s)| open(s)).map(|(id, _)| id.clone()).collect();
+        // A step that other branches were about to make ready in this very write is as unfinished as one they had.
+        unfinished.extend(self.ahead.drain(..).filter_map(|ahead| match ahead {
+            Move::Enter(id) => Some(id),
+            Move::Join(_) => None,
+        }));
         let remembered: Vec<String> = self.attempts.keys().cloned().collect();
         remembered.iter().for_each(|id| self.forget(id));
         let ended = Ended { cancelled, outcome, by: by.to_owned(), at, note };
@@ -302,32 +320,6 @@ impl<'a> Flow<'a> {
 
     fn fail_by_server(&mut self, id: &str, at: Time, note: String) {
         self.fail(id, SERVER, at, note);
-    }
-
-    /// Applies every timer that is due, in the order of their times, as of those times: a timer counts as fired from
-    /// its due time on, whenever somebody looks.
-    pub(crate) fn apply_due(&mut self) -> Result<(), Fault> {
-        for _ in 0..TRANSITIONS {
-            let Some((at, timer)) = self.first_due() else { return Ok(()) };
-            match timer {
-                Timer::Overdue(id) => self.emit(Event::Overdue { step: id, at }),
-                Timer::Continue(id) => {
-                    let next = match &self.step(&id)?.kind {
-                        Kind::Wait { next, .. } | Kind::WaitUntil { next, .. } => next.clone(),
-                        Kind::WaitFor { on_timeout, .. } => on_timeout.clone(),
-                        _ => return Err(Fault::Invariant(format!("step `{id}` has a timer but is no wait"))),
-                    };
-                    let record = self.record(SERVER, at);
-                    self.complete(&id, record, &next)?;
-                }
-            }
-        }
-        Err(too_many())
-    }
-
-    /// The earliest timer that is due by now. At one instant a step is overdue before a wait goes on.
-    fn first_due(&self) -> Option<(Time, Timer)> {
-        timers(&self.run).into_iter().filter(|(at, _)| *at <= self.now).min()
     }
 
     fn assigned(&self, person: &Person) -> Option<Assigned> {
@@ -369,36 +361,7 @@ impl Move {
     }
 }
 
-/// A timer of a run.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Timer {
-    /// The due time of a step passes.
-    Overdue(String),
-    /// A wait ends, or times out.
-    Continue(String),
-}
-
-/// Every timer that a run has running, with its time: what must wake an idle run, and when.
-pub fn timers(run: &Run) -> Vec<(Time, Timer)> {
-    let mut all = Vec::new();
-    for (id, s) in &run.steps {
-        if !matches!(s.status, Some(Status::Ready | Status::Waiting)) {
-            continue;
-        }
-        if let Some(due) = s.due
-            && !s.overdue
-        {
-            all.push((due, Timer::Overdue(id.clone())));
-        }
-        if let Some(until) = s.until {
-            // A time before the step was reached is a time already past: it goes on when it was reached.
-            all.push((s.ready_since.map_or(until, |since| until.max(since)), Timer::Continue(id.clone())));
-        }
-    }
-    all
-}
-
-fn too_many() -> Fault {
+pub(crate) fn too_many() -> Fault {
     Fault::Invariant(format!("more than {TRANSITIONS} automatic transitions in one write"))
 }
 

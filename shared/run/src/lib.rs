@@ -18,6 +18,7 @@ mod flow;
 mod number;
 mod state;
 mod time;
+mod timers;
 mod view;
 
 pub use accept::SUMMARY_CHARACTERS;
@@ -30,8 +31,9 @@ pub use decide::work_item::{assigned_to, person_key, same_person};
 pub use decide::{decide, start};
 pub use event::*;
 pub use evolve::*;
-pub use flow::{SERVER, Timer, timers};
+pub use flow::SERVER;
 pub use number::typed;
 pub use state::*;
 pub use time::Time;
+pub use timers::{Timer, catch_up, timers};
 pub use view::*;
