@@ -4,19 +4,18 @@
 //! `levels`; that one says what kind of question it is and so which other keys it takes. Where it cannot be told which
 //! kind is meant, the keys of the kinds are not looked at: their faults would be guesses.
 
-use std::collections::{HashMap, HashSet};
-
-use super::{keys, words};
-use crate::limits::{ANSWER_NAME_CHARACTERS, CHECK_PASS_PROBABILITY, CHECK_QUESTIONS, RUBRIC_LEVELS};
+use super::choice::choice;
+use super::keys;
+use crate::limits::{CHECK_PASS_PROBABILITY, CHECK_QUESTIONS, RUBRIC_LEVELS};
 use crate::model::{Question, QuestionKind};
-use crate::problem::{Path, Report, did_you_mean, shorten};
+use crate::problem::{Path, Report, shorten};
 use crate::yaml::{Data, Entry, Node};
 
 /// The keys of a question.
 const QUESTION: &[&str] = &["ask", "pass", "fail", "one_of", "unsure", "levels", "confidence"];
 
 /// The fewest answers of a choice and the fewest levels of a rubric: with one there is nothing to ask.
-const LEAST_ANSWERS: usize = 2;
+pub(super) const LEAST_ANSWERS: usize = 2;
 
 /// The questions of the `check` at `path`; `None` when something is wrong with them.
 pub(super) fn check(node: &Node, path: &Path<'_>, report: &mut Report) -> Option<Vec<Question>> {
@@ -80,17 +79,17 @@ fn takers(key: &str) -> Option<(&'static [Form], &'static str)> {
 
 /// The keys of one question.
 #[derive(Clone, Copy)]
-struct Keys<'n> {
+pub(super) struct Keys<'n> {
     entries: &'n [Entry],
 }
 
 impl<'n> Keys<'n> {
-    fn get(self, key: &str) -> Option<&'n Entry> {
+    pub(super) fn get(self, key: &str) -> Option<&'n Entry> {
         self.entries.iter().find(|e| e.key == key)
     }
 
     /// The value that `read` makes of a key that may be left out: `Some(None)` when it is, `None` when it is wrong.
-    fn optional<T>(self, key: &str, read: impl FnOnce(&'n Entry) -> Option<T>) -> Option<Option<T>> {
+    pub(super) fn optional<T>(self, key: &str, read: impl FnOnce(&'n Entry) -> Option<T>) -> Option<Option<T>> {
         self.get(key).map_or(Some(None), |entry| read(entry).map(Some))
     }
 }
@@ -181,27 +180,6 @@ fn yes_no(keys: Keys<'_>, path: &Path<'_>, report: &mut Report) -> Option<Questi
     Some(QuestionKind::YesNo { pass, fail })
 }
 
-fn choice(keys: Keys<'_>, path: &Path<'_>, report: &mut Report) -> Option<QuestionKind> {
-    let answers = keys.get("one_of").and_then(|entry| one_of(&entry.value, &path.key("one_of"), report));
-    let mut names = Names::of(keys.get("one_of"));
-    let pass = keys.get("pass").and_then(|entry| {
-        let pass = chosen(entry, path, &mut names, report)?;
-        if pass.is_empty() {
-            let what = "is empty, so nothing would pass; list the answers that pass";
-            report.error(entry.value.at, &path.key("pass"), what);
-            return None;
-        }
-        Some(pass)
-    });
-    let unsure = keys.optional("unsure", |entry| chosen(entry, path, &mut names, report));
-    let confidence = keys.optional("confidence", |entry| threshold(entry, path, report));
-    let (one_of, pass, unsure, confidence) = (answers?, pass?, unsure?, confidence?);
-    if pass.len() == one_of.len() {
-        warn_of_pass(keys, path, "every answer passes, so nothing can fail; leave out those that should not", report);
-    }
-    Some(QuestionKind::Choice { one_of, pass, unsure: unsure.unwrap_or_default(), confidence })
-}
-
 fn rubric(keys: Keys<'_>, path: &Path<'_>, report: &mut Report) -> Option<QuestionKind> {
     let count = keys.get("levels").and_then(|entry| match &*entry.value.data {
         Data::List(list) => Some(list.len()),
@@ -215,105 +193,6 @@ fn rubric(keys: Keys<'_>, path: &Path<'_>, report: &mut Report) -> Option<Questi
         warn_of_pass(keys, path, "every level is 0 or above, so nothing can fail; raise it", report);
     }
     Some(QuestionKind::Rubric { levels, pass, confidence })
-}
-
-/// The answers of a choice with what they mean; `None` when something is wrong with them.
-fn one_of(node: &Node, path: &Path<'_>, report: &mut Report) -> Option<Vec<(String, String)>> {
-    let wanted = "a mapping from each answer to what it means, such as `{ clear: Says which, vague: Does not say }`";
-    let entries = keys::map(node, path, wanted, report)?;
-    let mut sound = entries.len() >= LEAST_ANSWERS;
-    if !sound {
-        let what = format!("a choice has two or more answers, and this one has {}; add to them", entries.len());
-        report.error(node.at, path, what);
-    }
-    let mut answers = Vec::new();
-    for entry in entries {
-        let path = path.key(&entry.key);
-        if !words::is_answer(&entry.key) {
-            sound = false;
-            let what = format!(
-                "`{}` cannot name an answer; use one line of at most {ANSWER_NAME_CHARACTERS} characters",
-                shorten(&entry.key)
-            );
-            report.error(entry.key_at, &path, what);
-        }
-        match keys::filled(&entry.value, &path, "what this answer means", report) {
-            Some(meaning) => answers.push((entry.key.clone(), meaning.to_owned())),
-            None => sound = false,
-        }
-    }
-    sound.then_some(answers)
-}
-
-/// What the answers of a choice are called: known even where one has no description.
-struct Names<'n> {
-    /// The entries of `one_of`; `None` when it is no mapping, and then any name will do.
-    entries: Option<&'n [Entry]>,
-    known: HashSet<&'n str>,
-    /// The names that were listed, with the key they were listed under.
-    taken: HashMap<&'n str, &'n str>,
-}
-
-impl<'n> Names<'n> {
-    fn of(one_of: Option<&'n Entry>) -> Names<'n> {
-        let entries = one_of.and_then(|entry| match &*entry.value.data {
-            Data::Map(entries) => Some(entries.as_slice()),
-            _ => None,
-        });
-        let known = entries.into_iter().flatten().map(|e| e.key.as_str()).collect();
-        Names { entries, known, taken: HashMap::new() }
-    }
-
-    /// Takes a name in that is listed under `key`, or says why it does not belong there.
-    fn take(&mut self, name: &'n str, key: &'n str, report: &Report) -> Result<(), String> {
-        match (self.taken.get(name), self.entries) {
-            (Some(before), _) if *before == key => {
-                Err(format!("`{}` is listed already; list each answer once", shorten(name)))
-            }
-            (Some(before), _) => {
-                Err(format!("`{}` is in `{before}` already; keep it in one of the two", shorten(name)))
-            }
-            (None, Some(entries)) if !self.known.contains(name) => {
-                let meant = report.suggest(name, entries.iter().map(|e| e.key.as_str()));
-                let hint =
-                    if meant.is_some() { did_you_mean(meant) } else { "; add it there, or remove it".to_owned() };
-                Err(format!("`{}` is no answer of `one_of`{hint}", shorten(name)))
-            }
-            (None, _) => {
-                self.taken.insert(name, key);
-                Ok(())
-            }
-        }
-    }
-}
-
-/// The answers that `pass` or `unsure` lists; `None` when something is wrong with them.
-fn chosen<'n>(entry: &'n Entry, path: &Path<'_>, names: &mut Names<'n>, report: &mut Report) -> Option<Vec<String>> {
-    let path = path.key(&entry.key);
-    let node = &entry.value;
-    if let Some(text) = node.text() {
-        let what = format!("expected a list of answers, found text; write `{}: [{}]`", entry.key, shorten(text));
-        report.error(node.at, &path, what);
-        return None;
-    }
-    let list = keys::list(node, &path, "a list of answers", report)?;
-    let mut sound = true;
-    let mut chosen = Vec::new();
-    for (n, item) in list.iter().enumerate() {
-        let path = path.element(n);
-        let Some(name) = keys::text(item, &path, "the name of an answer", report) else {
-            sound = false;
-            continue;
-        };
-        match names.take(name, &entry.key, report) {
-            Ok(()) => chosen.push(name.to_owned()),
-            Err(what) => {
-                sound = false;
-                report.error(item.at, &path, what);
-            }
-        }
-    }
-    sound.then_some(chosen)
 }
 
 /// The levels of a rubric; `None` when something is wrong with them.
@@ -358,7 +237,7 @@ fn level(node: &Node, count: Option<usize>, path: &Path<'_>, report: &mut Report
 }
 
 /// A number from 0 to 1, under the entry's key in the question at `path`.
-fn threshold(entry: &Entry, path: &Path<'_>, report: &mut Report) -> Option<f64> {
+pub(super) fn threshold(entry: &Entry, path: &Path<'_>, report: &mut Report) -> Option<f64> {
     let (node, path) = (&entry.value, &path.key(&entry.key));
     let number = number(node, path, "a number from 0 to 1", report)?;
     if !(0.0..=1.0).contains(&number) {
@@ -380,7 +259,8 @@ fn number(node: &Node, path: &Path<'_>, wanted: &str, report: &mut Report) -> Op
             None
         }
         Data::Text(text) => {
-            report.error(node.at, path, format!("expected {wanted}, found the text `{}`", shorten(text)));
+            let hint = if text.parse::<f64>().is_ok() { "; remove the quotes" } else { "" };
+            report.error(node.at, path, format!("expected {wanted}, found the text `{}`{hint}", shorten(text)));
             None
         }
         _ => {
@@ -399,7 +279,7 @@ fn written(node: &Node) -> String {
 }
 
 /// Warns of what `pass` comes to.
-fn warn_of_pass(keys: Keys<'_>, path: &Path<'_>, what: &str, report: &mut Report) {
+pub(super) fn warn_of_pass(keys: Keys<'_>, path: &Path<'_>, what: &str, report: &mut Report) {
     if let Some(entry) = keys.get("pass") {
         report.warning(entry.value.at, &path.key("pass"), what);
     }

@@ -6,6 +6,7 @@
 
 mod build;
 mod check;
+mod choice;
 mod document;
 mod fields;
 mod keys;
