@@ -98,6 +98,9 @@ pub(crate) fn notice_op(org: &str, change: &Change) -> Result<Option<Op>, Error>
     let mut notices = Vec::new();
     for event in &change.events {
         match event {
+            // A branch may end the run in the write that gave another one's work to somebody: that work is gone again.
+            run::Event::Assigned { item, .. } | run::Event::Escalated { item, .. }
+                if run.open_item(&item.id).is_none() => {}
             run::Event::Assigned { step, item, .. } | run::Event::Escalated { step, item } => {
                 notices.push(Notice::Work {
                     step: step.clone(),

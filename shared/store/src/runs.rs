@@ -46,7 +46,8 @@ pub struct RunListed {
 }
 
 impl Store {
-    /// The view of a run at this moment.
+    /// The view of a run at this moment: as the next write will find it, every timer that is due applied whether or not it
+    /// has fired. Otherwise a decision would carry the snapshot of a run that is not there any more.
     ///
     /// # Errors
     ///
@@ -57,8 +58,9 @@ impl Store {
         };
         let version = self.version_of(org, &partition.run.meta).await?;
         let now = self.clock.now().max(partition.run.updated_at);
-        let overlay = Overlay::of(&partition.run, &partition.attempts, now);
-        self.shown(org, &version, &partition.run, &overlay, now).await
+        let (run, attempts) = run::catch_up(self.context(&version), &partition.run, &partition.attempts, now)?;
+        let overlay = Overlay::of(&run, &attempts, now);
+        self.shown(org, &version, &run, &overlay, now).await
     }
 
     /// The view that a write returns.

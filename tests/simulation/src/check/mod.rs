@@ -276,7 +276,10 @@ fn told(run: &Run, entry: &Entry) -> usize {
     if run.meta.mode == run::Mode::Test {
         return 0;
     }
-    let owed = |e: &&Event| matches!(e, Event::Assigned { .. } | Event::Escalated { .. } | Event::Overdue { .. });
+    let owed = |e: &&Event| match e {
+        Event::Assigned { item, .. } | Event::Escalated { item, .. } => run.open_item(&item.id).is_some(),
+        e => matches!(e, Event::Overdue { .. }),
+    };
     entry.events.iter().filter(owed).count()
 }
 
