@@ -71,7 +71,8 @@ pub struct Handoff {
     /// Set after a person gave the step back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returned: Option<Note>,
-    /// The issues of the latest submission that was not accepted.
+    /// The issues of the latest submission that was not accepted, or what a check could not say of the one that a person then
+    /// sent back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issues: Option<Vec<String>>,
     /// The verdict of the latest check that did not let a submission pass.
@@ -87,20 +88,22 @@ impl Handoff {
 
     /// Keeps these issues, up to [`HANDOFF_ISSUES_BYTES`]; says how many were left out.
     pub fn keep_issues(&mut self, issues: &[String]) {
-        let mut bytes = 0;
-        let mut kept: Vec<String> = Vec::new();
-        for issue in issues {
-            bytes += issue.len();
-            if bytes > HANDOFF_ISSUES_BYTES {
-                break;
-            }
-            kept.push(issue.clone());
-        }
-        if kept.len() < issues.len() {
-            kept.push(format!("… and {} more", issues.len() - kept.len()));
-        }
-        self.issues = Some(kept);
+        self.issues = Some(shortened(issues, HANDOFF_ISSUES_BYTES));
     }
+}
+
+/// As many of the lines as this many bytes hold, from the first; a last one says how many were left out.
+pub(crate) fn shortened(lines: &[String], most: usize) -> Vec<String> {
+    let mut bytes = 0;
+    let fits = |line: &&String| {
+        bytes += line.len();
+        bytes <= most
+    };
+    let mut kept: Vec<String> = lines.iter().take_while(fits).cloned().collect();
+    if kept.len() < lines.len() {
+        kept.push(format!("… and {} more", lines.len() - kept.len()));
+    }
+    kept
 }
 
 #[cfg(test)]

@@ -4,12 +4,20 @@
 //! objective rules and its step has questions; whoever called asks an evaluator, and decides again with the
 //! [`Evaluation`] in the submission.
 
+mod inquiry;
+mod judge;
+mod lines;
+mod share;
+
 use process::{Question, QuestionKind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 use crate::Time;
 use crate::data::ShownKind;
+
+pub(crate) use judge::judge;
+pub(crate) use lines::{doubts, failures};
 
 /// Everything an evaluator is shown of a submission, and what it is asked. The submission is untrusted: it is data, and
 /// whatever it says is no instruction.
@@ -38,31 +46,31 @@ impl Inquiry {
     ///
     /// What is wrong with the first that does not, without a word of what was submitted.
     pub fn fits(&self, answers: &[Answer]) -> Result<(), String> {
-        if answers.len() != self.questions.len() {
-            return Err(format!("{} answers to {} questions", answers.len(), self.questions.len()));
-        }
-        let share = |value: f64| (0.0..=1.0).contains(&value);
-        for (n, (question, answer)) in self.questions.iter().zip(answers).enumerate() {
-            let fits = match (&question.kind, answer) {
-                (QuestionKind::YesNo { .. }, Answer::Yes(p)) => share(*p),
-                (QuestionKind::Choice { one_of, .. }, Answer::Name { name, confidence }) => {
-                    one_of.iter().any(|(known, _)| known == name) && share(*confidence)
-                }
-                (QuestionKind::Rubric { levels, .. }, Answer::Level { level, confidence }) => {
-                    *level < levels.len() && share(*confidence)
-                }
-                _ => false,
-            };
-            if !fits {
-                return Err(format!(
-                    "the answer to question {} is outside what a {} takes",
-                    n + 1,
-                    question.kind.name()
-                ));
-            }
-        }
-        Ok(())
+        fits(&self.questions, answers)
     }
+}
+
+fn fits(questions: &[Question], answers: &[Answer]) -> Result<(), String> {
+    if answers.len() != questions.len() {
+        return Err(format!("{} answers to {} questions", answers.len(), questions.len()));
+    }
+    let share = |value: f64| (0.0..=1.0).contains(&value);
+    for (n, (question, answer)) in questions.iter().zip(answers).enumerate() {
+        let fits = match (&question.kind, answer) {
+            (QuestionKind::YesNo { .. }, Answer::Yes(p)) => share(*p),
+            (QuestionKind::Choice { one_of, .. }, Answer::Name { name, confidence }) => {
+                one_of.iter().any(|(known, _)| known == name) && share(*confidence)
+            }
+            (QuestionKind::Rubric { levels, .. }, Answer::Level { level, confidence }) => {
+                *level < levels.len() && share(*confidence)
+            }
+            _ => false,
+        };
+        if !fits {
+            return Err(format!("the answer to question {} is outside what a {} takes", n + 1, question.kind.name()));
+        }
+    }
+    Ok(())
 }
 
 /// What an evaluator sees of a submission. Never the content of a file.

@@ -13,7 +13,8 @@ use crate::{Status, Time, Verdict, canonical};
 pub struct RunData {
     /// What the run started with.
     pub inputs: Map<String, Value>,
-    /// By step id: completed and failed steps, and rewound ones with their history alone.
+    /// By step id: completed and failed steps, rewound ones with their history alone, and those whose check waits on a
+    /// person.
     pub steps: Ordered<StepData>,
 }
 
@@ -85,7 +86,7 @@ pub struct Completion {
     /// The note of the decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The verdict of the check on what was submitted.
+    /// The verdict of the check on what was submitted; while a check is unsure and waits on a person, that verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<Verdict>,
     /// Who completed it: a subject, or `server`.
@@ -164,7 +165,8 @@ impl RunData {
             .filter(|e| e.file.is_some())
     }
 
-    fn value(&self) -> Value {
+    /// As JSON, without a URL.
+    pub(crate) fn value(&self) -> Value {
         let mut data = self.clone();
         data.files_mut().for_each(|e| e.url = None);
         // These types have string keys and nothing that fails to serialize.
@@ -185,13 +187,17 @@ pub fn snapshot(run: &Run) -> String {
 impl StepData {
     /// `None` for a step that has nothing to show: never completed, or recording nothing.
     fn of(step: &StepState) -> Option<StepData> {
-        if step.current.is_none() && step.history.is_empty() && step.status != Some(Status::Failed) {
+        let unsure = step.escalation().and_then(|e| e.check.as_deref());
+        let recorded = step.current.is_some() || !step.history.is_empty() || step.status == Some(Status::Failed);
+        if !recorded && unsure.is_none() {
             return None;
         }
-        Some(StepData {
-            current: step.current.as_ref().map(Completion::of).unwrap_or_default(),
-            history: step.history.iter().map(Completion::of).collect(),
-        })
+        let mut current = step.current.as_ref().map(Completion::of).unwrap_or_default();
+        if let Some(verdict) = unsure {
+            // While a person is asked, even where an earlier completion has a verdict of its own (check-1).
+            current.check = Some(verdict.clone());
+        }
+        Some(StepData { current, history: step.history.iter().map(Completion::of).collect() })
     }
 }
 

@@ -5,12 +5,15 @@
 //! file. A refusal changes nothing, except that a refused submission leaves its issues in the handoff.
 
 mod cancel;
+mod check;
 mod claim;
 mod escalate;
+mod escalated;
 mod renew;
 mod send_event;
 mod start;
 mod submit;
+mod unsure;
 pub(crate) mod work_item;
 
 use std::collections::BTreeMap;

@@ -100,7 +100,8 @@ pub enum Event {
         /// The steps.
         steps: Vec<String>,
     },
-    /// An agent gave a step to a person; the same attempt goes on.
+    /// An agent gave a step to a person of the operators group, or a check was unsure of what was submitted; the same attempt
+    /// goes on.
     Escalated {
         /// The step.
         step: String,

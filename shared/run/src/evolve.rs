@@ -74,6 +74,7 @@ impl Run {
                 self.issue(item);
                 let s = self.step_mut(step);
                 s.enter(Status::Waiting, *at, *due);
+                s.assignee = Some(item.assigned.clone());
                 s.item = Some(item.clone());
             }
             Event::Waiting { step, at, until } => {
@@ -175,6 +176,7 @@ impl StepState {
         self.overdue = false;
         self.until = None;
         self.item = None;
+        self.assignee = None;
         self.escalated_rev = None;
         self.arrived.clear();
         self.joined_at = None;
@@ -188,6 +190,7 @@ impl StepState {
         self.overdue = false;
         self.until = None;
         self.item = None;
+        self.assignee = None;
         self.escalated_rev = None;
         self.arrived.clear();
         self.joined_at = None;

@@ -84,6 +84,9 @@ pub struct StepState {
     pub until: Option<Time>,
     /// The open work item, on person steps and escalated ones.
     pub item: Option<Item>,
+    /// Who the attempt's work is for, on a person step: fixed when the attempt began. An escalation goes to others and comes
+    /// back to them.
+    pub assignee: Option<Assigned>,
     /// The revision whose entry escalated the step, while it is escalated: where its candidate can be read.
     pub escalated_rev: Option<u64>,
     /// On a parallel step, the entries of the branches that have joined since the fork.
@@ -297,6 +300,13 @@ pub struct Ended {
     pub at: Time,
     /// The reason, the note, or nothing.
     pub note: Option<String>,
+}
+
+impl StepState {
+    /// Why the step waits on a person of the operators group, when it does.
+    pub fn escalation(&self) -> Option<&Escalation> {
+        self.item.as_ref()?.escalation.as_ref()
+    }
 }
 
 impl Run {

@@ -1,16 +1,20 @@
-//! `submit`: an agent's work, accepted whole or refused with every issue (core §6.3).
+//! `submit`: an agent's work, accepted whole or refused with every issue (core §6.3), and checked where the step asks for it
+//! (check-1).
 //!
-//! [`finish`] is shared with a person's `completed`.
+//! [`hand_in`] is shared with a person's `completed`. The order is fixed: the objective rules, then the check, then the
+//! completion.
 
 use process::{Next, Work};
 
+use super::check::{Checked, check};
 use super::renew::held;
 use super::send_event::held_bytes;
+use super::unsure;
 use crate::accept::{self, Summary, given};
 use crate::command::{Actor, Cited, Claimed, Code, Fault, Refusal, Reply, Submission};
 use crate::data::data_bytes;
 use crate::flow::Flow;
-use crate::{Event, Evidence, Record};
+use crate::{Event, Evidence, Record, Verdict};
 
 pub(super) fn submit(
     flow: &mut Flow<'_>,
@@ -19,51 +23,87 @@ pub(super) fn submit(
     submission: &Submission,
 ) -> Result<Reply, Fault> {
     held(flow, actor, token)?;
-    let work = work(flow, &token.step)?;
-    finish(flow, actor, &token.step, work, submission, Summary::Required)
+    hand_in(flow, actor, &token.step, submission, Summary::Required)
 }
 
-pub(super) fn work<'a>(flow: &Flow<'a>, step: &str) -> Result<&'a Work, Fault> {
-    flow.step(step)?.work().ok_or_else(|| Fault::Invariant(format!("step `{step}` takes no submission")))
-}
-
-/// Completes the step with the submission, or refuses it with every issue, which the attempt then remembers.
-pub(super) fn finish(
+/// Completes the step with the submission, holds it for a person where a check is unsure of it, or refuses it with every
+/// issue, which the attempt then remembers.
+pub(super) fn hand_in(
     flow: &mut Flow<'_>,
     actor: &Actor,
     step: &str,
-    work: &Work,
     submission: &Submission,
     summary: Summary,
 ) -> Result<Reply, Fault> {
+    let work = work(flow, step)?;
+    let mut record = accepted(flow, actor, step, submission, summary, None)?;
+    if let Some(asked) = &work.check {
+        let checked = check(flow, step, work, asked, &record, submission.evaluation.as_ref())?;
+        let (Checked::Recorded(verdict) | Checked::Unsure(verdict)) = &checked;
+        record.check = Some(Box::new(verdict.clone()));
+        // A candidate becomes a record with its verdict, so it must fit as one.
+        if let Some(issue) = oversize(flow, step, &record) {
+            return Err(not_accepted(flow, step, vec![issue]).into());
+        }
+        if let Checked::Unsure(verdict) = checked {
+            return Ok(unsure::hold(flow, step, asked, record, verdict));
+        }
+    }
+    complete(flow, step, record)
+}
+
+/// The record of a submission that meets the objective rules.
+pub(super) fn accepted(
+    flow: &Flow<'_>,
+    actor: &Actor,
+    step: &str,
+    submission: &Submission,
+    summary: Summary,
+    verdict: Option<Box<Verdict>>,
+) -> Result<Record, Fault> {
+    let work = work(flow, step)?;
     let mut issues = accept::issues(work, submission, summary);
-    let record = record(flow, actor, work, submission);
-    let limit = flow.context.limits.run_data_bytes;
-    let bytes = {
-        let mut after = flow.run.clone();
-        after.apply(&Event::Completed { step: step.to_owned(), record: record.clone() });
-        // An event that is held becomes run data without anybody being asked again, so its place is kept.
-        data_bytes(&after) + held_bytes(&after)
-    };
-    if bytes > limit {
-        let held = if flow.run.held.is_empty() { "" } else { " and held events" };
-        issues.push(format!("run data: {bytes} bytes with this submission{held}, at most {limit}"));
+    let record = Record { check: verdict, ..record(flow, actor, work, submission) };
+    issues.extend(oversize(flow, step, &record));
+    match issues.is_empty() {
+        true => Ok(record),
+        false => Err(not_accepted(flow, step, issues).into()),
     }
-    if !issues.is_empty() {
-        let mut attempt = flow.attempt(step);
-        attempt.handoff.keep_issues(&issues);
-        attempt.writes += 1;
-        let message = "The submission was not accepted and nothing changed. Fix every issue and send it again.";
-        let mut refusal = Refusal::new(Code::NotAccepted, message).issues(issues);
-        refusal.attempt = Some(Box::new((step.to_owned(), attempt)));
-        return Err(refusal.into());
-    }
-    let next = match &work.next {
+}
+
+/// The step completes, and the run goes on at its `next` or at the route that was chosen.
+pub(super) fn complete(flow: &mut Flow<'_>, step: &str, record: Record) -> Result<Reply, Fault> {
+    let next = match &work(flow, step)?.next {
         Next::To(id) => id.clone(),
         Next::Routes(_) => record.next.clone().unwrap_or_default(),
     };
     flow.complete(step, record, &next)?;
     Ok(Reply::View)
+}
+
+fn work<'a>(flow: &Flow<'a>, step: &str) -> Result<&'a Work, Fault> {
+    flow.step(step)?.work().ok_or_else(|| Fault::Invariant(format!("step `{step}` takes no submission")))
+}
+
+/// The issue of a record with which run data would be too large.
+fn oversize(flow: &Flow<'_>, step: &str, record: &Record) -> Option<String> {
+    let limit = flow.context.limits.run_data_bytes;
+    let mut after = flow.run.clone();
+    after.apply(&Event::Completed { step: step.to_owned(), record: record.clone() });
+    // An event that is held becomes run data without anybody being asked again, so its place is kept.
+    let bytes = data_bytes(&after) + held_bytes(&after);
+    let held = if flow.run.held.is_empty() { "" } else { " and held events" };
+    (bytes > limit).then(|| format!("run data: {bytes} bytes with this submission{held}, at most {limit}"))
+}
+
+fn not_accepted(flow: &Flow<'_>, step: &str, issues: Vec<String>) -> Refusal {
+    let mut attempt = flow.attempt(step);
+    attempt.handoff.keep_issues(&issues);
+    attempt.writes += 1;
+    let message = "The submission was not accepted and nothing changed. Fix every issue and send it again.";
+    let mut refusal = Refusal::new(Code::NotAccepted, message).issues(issues);
+    refusal.attempt = Some(Box::new((step.to_owned(), attempt)));
+    refusal
 }
 
 fn record(flow: &Flow<'_>, actor: &Actor, work: &Work, submission: &Submission) -> Record {

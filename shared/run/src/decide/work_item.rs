@@ -2,7 +2,8 @@
 
 use process::Kind;
 
-use super::submit::{finish, work};
+use super::escalated;
+use super::submit::hand_in;
 use crate::accept::{Summary, given};
 use crate::command::{Actor, ActorKind, Code, Context, Decision, Fault, Refusal, Reply};
 use crate::data::snapshot;
@@ -39,8 +40,10 @@ pub(super) fn decide(
     let now = flow.now;
     match decision {
         Decision::Completed(submission) => {
-            let work = work(flow, &step)?;
-            return finish(flow, actor, &step, work, submission, Summary::Optional);
+            return match &item.escalation {
+                Some(escalation) => escalated::finish(flow, actor, &step, escalation, submission),
+                None => hand_in(flow, actor, &step, submission, Summary::Optional),
+            };
         }
         Decision::Approved(note) => {
             let Kind::Approve { next, .. } = kind else { return Err(unsuitable(&step)) };
@@ -64,12 +67,8 @@ pub(super) fn decide(
             }
         }
         Decision::Returned(note) => {
-            let returned = Note { note: note.clone(), by: by.to_owned(), at: now };
-            let mut attempt = flow.attempt(&step);
-            attempt.handoff.returned = Some(returned.clone());
-            attempt.writes += 1;
-            flow.remember(&step, attempt);
-            flow.emit(Event::Returned { step, returned, item: None });
+            let Some(escalation) = &item.escalation else { return Err(unsuitable(&step)) };
+            escalated::give_back(flow, &step, escalation, Note { note: note.clone(), by: by.to_owned(), at: now })?;
         }
         Decision::Failed(note) => flow.fail(&step, by, now, note.clone()),
     }
