@@ -3,12 +3,13 @@
 
 #![allow(dead_code, reason = "each test binary uses its part")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use process::Document;
 use run::{
-    Actor, ActorKind, Attempt, Change, Claimed, Code, Command, Context, Decision, Entry, Fault, Limits, Mode, Overlay,
-    Refusal, Reply, Run, RunView, Start, Submission, Time, decide, fold, snapshot, start,
+    Actor, ActorKind, Answer, Attempt, Change, Claimed, Code, Command, Context, Decision, Entry, Evaluation, Fault,
+    Inquiry, Limits, Mode, Overlay, Refusal, Reply, Run, RunView, Start, Submission, Time, decide, fold, snapshot,
+    start, typed,
 };
 use serde_json::{Map, Value, json};
 
@@ -140,13 +141,16 @@ pub fn tool(command: &Command) -> &'static str {
     }
 }
 
-/// A value written as text and read again.
+/// A value written as text and read again, as it is and by way of a stored value: the same, to the byte.
 pub fn round_trip<T>(value: &T)
 where
     T: serde::Serialize + serde::de::DeserializeOwned + PartialEq + std::fmt::Debug,
 {
     let text = serde_json::to_string(value).unwrap();
-    assert_eq!(&serde_json::from_str::<T>(&text).unwrap(), value, "through {text}");
+    for read in [serde_json::from_str::<T>(&text).unwrap(), typed(serde_json::from_str(&text).unwrap()).unwrap()] {
+        assert_eq!(&read, value, "through {text}");
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
+    }
 }
 
 /// One run and what is stored of it.
@@ -157,7 +161,14 @@ pub struct Play {
     pub attempts: BTreeMap<String, Attempt>,
     pub entries: Vec<Entry>,
     pub clock: Time,
+    /// What the evaluator will answer, once for each inquiry; `None` when it does not.
+    pub answers: VecDeque<Option<Vec<Answer>>>,
+    /// What the evaluator was asked.
+    pub asked: Vec<Inquiry>,
 }
+
+/// The evaluator of every play, by the name it gives itself.
+pub const JUDGE: &str = "judge-1";
 
 impl Play {
     /// A run of this process without inputs, started by Mira.
@@ -180,7 +191,20 @@ impl Play {
         let first = entry(&change, &by.subject, "start_run");
         round_trip(&first);
         assert_eq!(fold([&first]).unwrap().as_ref(), Some(&change.run), "the events lead to the run");
-        Ok(Play { world, run: change.run, attempts: BTreeMap::new(), entries: vec![first], clock })
+        let (attempts, answers, asked) = (BTreeMap::new(), VecDeque::new(), Vec::new());
+        Ok(Play { world, run: change.run, attempts, entries: vec![first], clock, answers, asked })
+    }
+
+    /// The evaluator will answer so when it is next asked.
+    pub fn says(&mut self, answers: &[Answer]) -> &mut Play {
+        self.answers.push_back(Some(answers.to_vec()));
+        self
+    }
+
+    /// The evaluator will not answer when it is next asked.
+    pub fn says_nothing(&mut self) -> &mut Play {
+        self.answers.push_back(None);
+        self
     }
 
     /// Moves the clock to so many minutes after the start.
@@ -189,14 +213,23 @@ impl Play {
         self
     }
 
-    /// Decides a command and commits what comes of it.
+    /// Decides a command, asks the evaluator where a step wants it, and commits what comes of it.
     pub fn act(&mut self, actor: &Actor, command: &Command) -> Result<Change, Refusal> {
-        let decided = decide(self.world.context(), &self.run, &self.attempts, actor, command, self.clock);
+        let mut decided = decide(self.world.context(), &self.run, &self.attempts, actor, command, self.clock);
+        if let Err(Fault::Check(inquiry)) = decided {
+            let answers = self.answers.pop_front().unwrap_or_else(|| panic!("nobody expected {inquiry:?}"));
+            let evaluation = Evaluation { model: JUDGE.to_owned(), answers, truncated: inquiry.truncated };
+            self.asked.push(*inquiry);
+            let mut evaluated = command.clone();
+            evaluated.evaluated(&evaluation);
+            decided = decide(self.world.context(), &self.run, &self.attempts, actor, &evaluated, self.clock);
+        }
         let change = match refusal(decided) {
             Ok(change) => change,
             Err(refused) => {
                 if let Some(trace) = &refused.attempt {
                     let (step, attempt) = &**trace;
+                    round_trip(attempt);
                     self.attempts.insert(step.clone(), attempt.clone());
                 }
                 return Err(refused);
@@ -258,6 +291,16 @@ impl Play {
     /// Ada claims the step and submits.
     pub fn does(&mut self, step: &str, submission: Submission) -> &mut Play {
         let token = self.claim(step);
+        self.submit(&token, submission).unwrap();
+        self
+    }
+
+    /// Whoever has claimed the step submits.
+    pub fn does_claimed(&mut self, step: &str, submission: Submission) -> &mut Play {
+        let attempt = self.attempts[step].clone();
+        let lease = attempt.lease.expect("a claim");
+        let token =
+            Claimed { step: step.to_owned(), attempt: attempt.attempt, lease: lease.serial, subject: lease.holder };
         self.submit(&token, submission).unwrap();
         self
     }
