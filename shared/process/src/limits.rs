@@ -9,6 +9,10 @@ pub const BODY_BYTES: usize = 128 * 1024;
 /// The most steps a process may list.
 pub const STEPS: usize = 500;
 
+/// The most branches of a parallel step. One write makes all of them ready, and a transaction of the store holds 100
+/// items: three for each branch and ten for the rest.
+pub const BRANCH_ENTRIES: usize = 30;
+
 /// The most nodes that all aliases of a file together may stand for.
 pub const ALIAS_NODES: usize = 10_000;
 

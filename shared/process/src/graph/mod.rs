@@ -24,10 +24,10 @@ fn set(list: &mut [usize], at: usize, value: usize) {
 
 const NONE: usize = usize::MAX;
 
-/// Which nodes some way leads to from `start`, itself among them.
-pub(crate) fn reachable(edges: &Edges, start: usize) -> Vec<bool> {
+/// Which nodes some way leads to from one of `starts`, these among them.
+pub(crate) fn reachable(edges: &Edges, starts: impl IntoIterator<Item = usize>) -> Vec<bool> {
     let mut reached = vec![false; edges.len()];
-    let mut open = vec![start];
+    let mut open: Vec<usize> = starts.into_iter().collect();
     while let Some(node) = open.pop() {
         match reached.get_mut(node) {
             Some(seen) if !*seen => *seen = true,
@@ -221,11 +221,11 @@ mod tests {
         #[test]
         fn dominators_are_what_they_are_by_definition(edges in graph()) {
             let dominators = Dominators::new(&edges, 0);
-            let reached = reachable(&edges, 0);
+            let reached = reachable(&edges, [0]);
             for node in 0..edges.len() {
                 prop_assert_eq!(dominators.reached(node), reached[node]);
                 for by in 0..edges.len() {
-                    let cut = by == 0 || by == node || !reachable(&without(&edges, by), 0)[node];
+                    let cut = by == 0 || by == node || !reachable(&without(&edges, by), [0])[node];
                     let expect = reached[node] && reached[by] && cut;
                     prop_assert_eq!(dominators.dominates(by, node), expect, "{} over {} in {:?}", by, node, edges);
                 }
@@ -237,7 +237,7 @@ mod tests {
             let closure = Closure::new(&edges);
             for from in 0..edges.len() {
                 for to in 0..edges.len() {
-                    let expect = edges[from].iter().any(|t| reachable(&edges, *t)[to]);
+                    let expect = edges[from].iter().any(|t| reachable(&edges, [*t])[to]);
                     prop_assert_eq!(closure.reaches(from, to), expect, "{} to {} in {:?}", from, to, edges);
                 }
             }

@@ -1,15 +1,32 @@
 //! Checked drafts to steps. Nothing is reported here: what is missing was reported where it was missed.
 
+use super::branches::{Branches, Place};
 use super::keys::KindKey;
 use super::person::{Reference, Who};
 use super::step::{Draft, NextDraft, Target};
-use crate::model::{Check, DataPath, Kind, Next, Person, Route, Step, Work};
+use crate::model::{Branch, Check, DataPath, Kind, Next, Person, Region, Route, Step, Work};
 
 /// The steps; `None` when a draft lacks what its kind needs.
 pub(super) fn steps(drafts: Vec<Draft<'_>>) -> Option<Vec<Step>> {
     let following: Vec<Option<String>> =
         drafts.iter().skip(1).map(|d| d.id.map(|(id, _)| id.to_owned())).chain([None]).collect();
     drafts.into_iter().zip(following).map(|(draft, following)| step(draft, following)).collect()
+}
+
+/// The parallel steps and their branches; `None` when a step lacks its id.
+pub(super) fn regions(drafts: &[Draft<'_>], branches: &Branches) -> Option<Vec<Region>> {
+    let id = |step: usize| drafts.get(step).and_then(|d| d.id).map(|(id, _)| id.to_owned());
+    let mut regions = Vec::with_capacity(branches.regions.len());
+    for region in &branches.regions {
+        let entries = region.entries.iter().map(|entry| Some(Branch { entry: id(*entry)?, steps: Vec::new() }));
+        regions.push(Region { step: id(region.step)?, branches: entries.collect::<Option<_>>()? });
+    }
+    for step in 0..drafts.len() {
+        let Some(Place { region, branch }) = branches.of(step) else { continue };
+        let branch: Option<&mut Branch> = regions.get_mut(region).and_then(|r| r.branches.get_mut(branch));
+        branch?.steps.push(id(step)?);
+    }
+    Some(regions)
 }
 
 fn step(draft: Draft<'_>, following: Option<String>) -> Option<Step> {
@@ -40,7 +57,11 @@ fn step(draft: Draft<'_>, following: Option<String>) -> Option<Step> {
                     let on_timeout = draft.on_timeout.map(to).unwrap_or_else(|| next.clone());
                     Kind::WaitFor { event: text?, next, timeout: draft.timeout, on_timeout }
                 }
-                KindKey::Agent | KindKey::Task | KindKey::Finish | KindKey::Parallel => return None,
+                KindKey::Parallel => {
+                    let entries = draft.fork?.entries.into_iter().map(|entry| entry.map(to));
+                    Kind::Parallel { entries: entries.collect::<Option<_>>()?, next }
+                }
+                KindKey::Agent | KindKey::Task | KindKey::Finish => return None,
             }
         }
     };

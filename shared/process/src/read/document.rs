@@ -1,7 +1,8 @@
 //! The frontmatter's own keys (core §2.1), and the order in which the rules run.
 
+use super::branches::Branches;
 use super::fields::{self, Declared};
-use super::keys::{self, KindKey};
+use super::keys;
 use super::step::Draft;
 use super::{ReadOptions, build, folder_mismatch, order, step, targets, words};
 use crate::limits::{NAME_CHARACTERS, STEPS};
@@ -53,13 +54,15 @@ pub(super) fn document(root: &Node, body: &str, options: &ReadOptions<'_>, repor
     if report.has_errors() {
         return None;
     }
+    let (drafts, branches) = drafts?;
+    let regions = build::regions(&drafts, &branches)?;
     Some(Document {
         name: process_name?.to_owned(),
         description: description?.to_owned(),
         inputs: inputs.into_fields()?,
         requires,
-        steps: build::steps(drafts?)?,
-        regions: Vec::new(),
+        steps: build::steps(drafts)?,
+        regions,
         body: body.to_owned(),
         frontmatter: json_object(entries),
     })
@@ -132,7 +135,7 @@ fn steps<'n>(
     inputs: &Declared,
     options: &ReadOptions<'_>,
     report: &mut Report,
-) -> Option<Vec<Draft<'n>>> {
+) -> Option<(Vec<Draft<'n>>, Branches)> {
     let path = Path::Root.key("steps");
     let list = keys::list(node, &path, "a list of steps", report)?;
     if list.is_empty() {
@@ -147,7 +150,6 @@ fn steps<'n>(
     let mut drafts: Vec<Draft<'n>> =
         list.iter().enumerate().map(|(n, item)| step::step(item, &path.element(n), options.check, report)).collect();
     let ids = targets::resolve(&mut drafts, report);
-    let whole = !drafts.iter().any(|d| d.kind == Some(KindKey::Parallel));
-    order::check(&mut drafts, &ids, whole, inputs, report);
-    Some(drafts)
+    let branches = order::check(&drafts, &ids, inputs, report);
+    Some((drafts, branches))
 }

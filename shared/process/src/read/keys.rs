@@ -32,6 +32,7 @@ const STEP: &[&str] = &[
     "wait",
     "wait_until",
     "wait_for",
+    "parallel",
     "finish",
     "output",
     "evidence",
@@ -52,9 +53,8 @@ pub(super) enum KindKey {
     Wait,
     WaitUntil,
     WaitFor,
-    Finish,
-    /// Of the profile parallel-1: recognised, so that it is refused for what it is.
     Parallel,
+    Finish,
 }
 
 impl KindKey {
@@ -67,8 +67,8 @@ impl KindKey {
             "wait" => KindKey::Wait,
             "wait_until" => KindKey::WaitUntil,
             "wait_for" => KindKey::WaitFor,
-            "finish" => KindKey::Finish,
             "parallel" => KindKey::Parallel,
+            "finish" => KindKey::Finish,
             _ => return None,
         })
     }
@@ -82,23 +82,23 @@ impl KindKey {
             KindKey::Wait => "wait",
             KindKey::WaitUntil => "wait_until",
             KindKey::WaitFor => "wait_for",
-            KindKey::Finish => "finish",
             KindKey::Parallel => "parallel",
+            KindKey::Finish => "finish",
         }
     }
 
     /// Whether a step of this kind takes the key.
     pub(super) fn takes(self, key: &str) -> bool {
-        self == KindKey::Parallel || takers(key).contains(&self)
+        takers(key).contains(&self)
     }
 }
 
 /// The kinds that take an optional key.
 pub(super) fn takers(key: &str) -> &'static [KindKey] {
-    use KindKey::{Agent, Approve, Task, Wait, WaitFor, WaitUntil};
+    use KindKey::{Agent, Approve, Parallel, Task, Wait, WaitFor, WaitUntil};
     match key {
         "output" | "evidence" | "check" | "advisory" => &[Agent, Task],
-        "next" => &[Agent, Task, Approve, Wait, WaitUntil, WaitFor],
+        "next" => &[Agent, Task, Approve, Wait, WaitUntil, WaitFor, Parallel],
         "person" => &[Task, Approve],
         "on_reject" => &[Approve],
         "due" => &[Agent, Task, Approve],

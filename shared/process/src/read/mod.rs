@@ -4,13 +4,16 @@
 //! stands, and then the steps are checked as a graph. A problem never hides another of a later stage unless the later
 //! one could not be told from a consequence of it.
 
+mod branches;
 mod build;
 mod check;
 mod choice;
 mod document;
+mod edges;
 mod fields;
 mod keys;
 mod order;
+mod parallel;
 mod person;
 mod split;
 mod step;

@@ -4,6 +4,7 @@
 use super::check;
 use super::fields::{self, Declared};
 use super::keys::{self, KindKey};
+use super::parallel::{self, Fork};
 use super::person::{self, Reference, Who};
 use super::words;
 use crate::limits::ID_CHARACTERS;
@@ -46,6 +47,10 @@ pub(super) struct Draft<'n> {
     pub(super) timeout: Option<Span>,
     /// `on_timeout`.
     pub(super) on_timeout: Option<Target<'n>>,
+    /// `parallel`, or what may be meant for it.
+    pub(super) fork: Option<Fork<'n>>,
+    /// Whether a key names a step that could not be read.
+    pub(super) unclear: bool,
 }
 
 /// `next` as written.
@@ -72,6 +77,8 @@ pub(super) struct Target<'n> {
     pub(super) slot: Slot,
     /// The step it names, once resolved; for a slip of the pen, the step that was probably meant.
     pub(super) step: Option<usize>,
+    /// Whether it is no step but the end of a branch, once resolved.
+    pub(super) joins: bool,
 }
 
 /// Where in a step another is named.
@@ -84,6 +91,8 @@ pub(super) enum Slot {
     RouteTo(usize),
     OnReject,
     OnTimeout,
+    /// The nth branch entry.
+    Entry(usize),
 }
 
 impl<'n> Draft<'n> {
@@ -95,7 +104,29 @@ impl<'n> Draft<'n> {
             NextDraft::Absent | NextDraft::Broken => (None, None),
         };
         let routes = routes.into_iter().flatten().flatten().map(|(target, _)| target);
-        one.into_iter().chain(routes).chain(self.on_reject.as_mut()).chain(self.on_timeout.as_mut())
+        let entries = self.fork.iter_mut().flat_map(|fork| &mut fork.entries).flatten();
+        one.into_iter().chain(routes).chain(self.on_reject.as_mut()).chain(self.on_timeout.as_mut()).chain(entries)
+    }
+
+    /// The targets of `next` and `on_timeout`.
+    pub(super) fn forward_targets(&self) -> impl Iterator<Item = &Target<'n>> {
+        let (one, routes) = match &self.next {
+            NextDraft::To(target) => (Some(target), None),
+            NextDraft::Routes(routes) => (None, Some(routes)),
+            NextDraft::Absent | NextDraft::Broken => (None, None),
+        };
+        let routes = routes.into_iter().flatten().flatten().map(|(target, _)| target);
+        one.into_iter().chain(routes).chain(self.on_timeout.as_ref())
+    }
+
+    /// Whether the kind and everything that names a step could be read.
+    pub(super) fn readable(&self) -> bool {
+        let next = match &self.next {
+            NextDraft::Broken => false,
+            NextDraft::Routes(routes) => routes.iter().all(Option::is_some),
+            NextDraft::Absent | NextDraft::To(_) => true,
+        };
+        next && !self.unclear && self.kind.is_some() && self.fork.as_ref().is_none_or(|fork| fork.whole)
     }
 }
 
@@ -109,6 +140,7 @@ pub(super) fn at_slot<R>(step: usize, slot: Slot, f: impl FnOnce(&Path<'_>) -> R
         Slot::RouteTo(n) => f(&step.key("next").element(n).key("to")),
         Slot::OnReject => f(&step.key("on_reject")),
         Slot::OnTimeout => f(&step.key("on_timeout")),
+        Slot::Entry(n) => f(&step.key("parallel").element(n)),
     }
 }
 
@@ -131,6 +163,8 @@ pub(super) fn step<'n>(node: &'n Node, path: &Path<'_>, checks: bool, report: &m
         due: None,
         timeout: None,
         on_timeout: None,
+        fork: None,
+        unclear: false,
     };
     let Some(entries) = keys::map(node, path, "a step, a mapping with `id` and a kind", report) else {
         draft.next = NextDraft::Broken;
@@ -163,13 +197,15 @@ pub(super) fn step<'n>(node: &'n Node, path: &Path<'_>, checks: bool, report: &m
             key if !checks && keys::CHECK.contains(&key) => {
                 report.profile(entry.key_at, &here, CHECK_1, format!("`{key}`"));
             }
-            "parallel" => report.profile(entry.key_at, &here, "parallel-1", "`parallel`"),
             _ if value(&mut draft, entry, &here, report) => {}
             _ => {
                 let meant = keys::unknown(entry, path, "a step", &keys::step(checks), report);
                 has_id |= meant == Some("id");
                 check_meant |= meant == Some("check");
                 kind_meant |= meant.is_some_and(|key| KindKey::of(key).is_some());
+                if meant == Some("parallel") {
+                    draft.fork = Some(Fork::unclear(entry.key_at));
+                }
             }
         }
     }
@@ -177,7 +213,7 @@ pub(super) fn step<'n>(node: &'n Node, path: &Path<'_>, checks: bool, report: &m
         report.error(node.at, path, "`id` is missing; give the step one");
     }
     if kinds.is_empty() && !kind_meant {
-        let what = "has no kind; add one of agent, task, approve, wait, wait_until, wait_for, finish";
+        let what = "has no kind; add one of agent, task, approve, wait, wait_until, wait_for, parallel, finish";
         report.error(node.at, path, what);
     }
     if let Some(kind @ (KindKey::Task | KindKey::Approve)) = draft.kind
@@ -232,14 +268,21 @@ fn value<'n>(draft: &mut Draft<'n>, entry: &'n Entry, path: &Path<'_>, report: &
         "wait_until" => draft.until = person::until(node, path, report).map(|r| (r, node.at)),
         "wait_for" => draft.text = event(node, path, report),
         "finish" => draft.text = outcome(node, path, report),
+        "parallel" => draft.fork = Some(parallel::fork(entry, path, report)),
         "person" => draft.person = person::who(node, path, report).map(|w| (w, node.at)),
         "output" => draft.output = fields::fields(node, path, report),
         "evidence" => draft.evidence = evidence(node, path, report),
         "check" => draft.check = check::check(node, path, report),
         "advisory" => draft.advisory = keys::boolean(node, path, report).unwrap_or_default(),
         "next" => draft.next = next(node, draft.kind, path, report),
-        "on_reject" => draft.on_reject = target(node, Slot::OnReject, path, report),
-        "on_timeout" => draft.on_timeout = target(node, Slot::OnTimeout, path, report),
+        "on_reject" => {
+            draft.on_reject = target(node, Slot::OnReject, path, report);
+            draft.unclear |= draft.on_reject.is_none();
+        }
+        "on_timeout" => {
+            draft.on_timeout = target(node, Slot::OnTimeout, path, report);
+            draft.unclear |= draft.on_timeout.is_none();
+        }
         "due" => draft.due = span(node, path, report),
         "timeout" => draft.timeout = span(node, path, report),
         _ => return false,
@@ -317,9 +360,10 @@ fn evidence(node: &Node, path: &Path<'_>, report: &mut Report) -> Vec<EvidenceKi
     kinds
 }
 
-fn target<'n>(node: &'n Node, slot: Slot, path: &Path<'_>, report: &mut Report) -> Option<Target<'n>> {
+/// The step that the value names.
+pub(super) fn target<'n>(node: &'n Node, slot: Slot, path: &Path<'_>, report: &mut Report) -> Option<Target<'n>> {
     let to = keys::filled(node, path, "the id of a step", report)?;
-    Some(Target { at: node.at, to, slot, step: None })
+    Some(Target { at: node.at, to, slot, step: None, joins: false })
 }
 
 fn next<'n>(node: &'n Node, kind: Option<KindKey>, path: &Path<'_>, report: &mut Report) -> NextDraft<'n> {

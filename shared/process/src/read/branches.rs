@@ -1,0 +1,427 @@
+//! Which step is in which branch of which parallel step, and the rules about that (parallel-1).
+//!
+//! A branch is its entry and every step that `next` and `on_timeout` lead to before `join`. One wrong edge would by that
+//! definition pull half the process into a branch, or a branch out of it; so each step is first given to the side on which
+//! it belongs, and then only the edges between the sides are wrong. A step that both sides lead to is in the branch when
+//! `join` lies ahead of it, and outside when not. Steps that neither side leads to are left to the rule that every step
+//! can be reached.
+//!
+//! That every step of a branch reaches `join` has no message of its own: a branch step that names its `next`, keeps to its
+//! branch, meets no finish and never comes round again gets there.
+
+use super::edges::{Edge, To};
+use super::keys::KindKey;
+use super::step::{Draft, NextDraft, Slot, at_slot};
+use super::targets::Ids;
+use crate::graph::{Edges, reachable};
+use crate::model::JOIN;
+use crate::problem::{Path, Position, Report, shorten};
+
+/// A branch: which parallel step, and which of its branches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) region: usize,
+    pub(super) branch: usize,
+}
+
+/// A parallel step and its branch entries.
+#[derive(Debug)]
+pub(super) struct Region {
+    pub(super) step: usize,
+    /// The entries that are steps, in the order of the file.
+    pub(super) entries: Vec<usize>,
+}
+
+/// The branches of a file.
+#[derive(Debug)]
+pub(super) struct Branches {
+    /// In file order.
+    pub(super) regions: Vec<Region>,
+    /// By step, the branch that it is in.
+    pub(super) place: Vec<Option<Place>>,
+    /// Whether every rule about branches is kept.
+    pub(super) sound: bool,
+}
+
+impl Branches {
+    /// The branch that the step is in.
+    pub(super) fn of(&self, step: usize) -> Option<Place> {
+        self.place.get(step).copied().flatten()
+    }
+}
+
+/// Finds the branches, reports every edge that crosses their bounds, and marks it as wrong.
+pub(super) fn find(drafts: &[Draft<'_>], ids: &Ids<'_>, forward: &mut [Vec<Edge>], report: &mut Report) -> Branches {
+    let branches = Branches { regions: Vec::new(), place: vec![None; drafts.len()], sound: true };
+    let mut finding = Finding { drafts, forward, report, branches, outside: vec![false; drafts.len()] };
+    finding.entries();
+    if finding.branches.regions.is_empty() {
+        return finding.branches;
+    }
+    let intrusions = finding.sides();
+    let known = finding.members();
+    finding.rejections(&known);
+    finding.intrusions(intrusions);
+    finding.joins(ids);
+    finding.branches
+}
+
+struct Finding<'a, 'n> {
+    drafts: &'a [Draft<'n>],
+    forward: &'a mut [Vec<Edge>],
+    report: &'a mut Report,
+    branches: Branches,
+    /// By step, whether it belongs outside every branch and is reached there.
+    outside: Vec<bool>,
+}
+
+/// What leads from outside into a branch.
+enum Intrusion {
+    /// The run's first step is in a branch.
+    Start,
+    /// An edge of a step, by number.
+    Edge(usize, usize),
+    /// The step's `on_reject`.
+    Reject(usize),
+}
+
+impl Finding<'_, '_> {
+    /// The regions, and the entries as the first steps of their branches.
+    fn entries(&mut self) {
+        for (step, draft) in self.drafts.iter().enumerate() {
+            let Some(fork) = &draft.fork else { continue };
+            let region = self.branches.regions.len();
+            let mut entries = Vec::new();
+            for target in fork.entries.iter().flatten() {
+                let Some(entry) = target.step else { continue };
+                let name = self.name(entry);
+                let what = if entry == step {
+                    format!("`{name}` is this step itself; name the first step of each branch")
+                } else if self.kind(entry) == Some(KindKey::Finish) {
+                    format!("`{name}` is a finish, and a branch has none; finish the run after the join")
+                } else if self.draft(entry).is_some_and(|d| d.fork.is_some()) {
+                    format!("`{name}` is a parallel step itself, and a branch holds none; list its branches here")
+                } else if let Some(other) = self.branches.of(entry) {
+                    let other = self.parallel_step(other);
+                    format!("`{name}` begins a branch of `{other}` already; no step is in two branches")
+                } else {
+                    let place = Place { region, branch: entries.len() };
+                    self.put(entry, place);
+                    entries.push(entry);
+                    continue;
+                };
+                self.refuse(step, target.slot, target.at, what);
+            }
+            self.branches.regions.push(Region { step, entries });
+        }
+    }
+
+    /// Decides which steps belong outside, and returns what leads from there into a branch.
+    fn sides(&mut self) -> Vec<Intrusion> {
+        let inside = self.inside();
+        let mut intrusions = Vec::new();
+        if is(&inside, 0) {
+            intrusions.push(Intrusion::Start);
+            return intrusions;
+        }
+        let mut open = vec![0];
+        while let Some(step) = open.pop() {
+            match self.outside.get_mut(step) {
+                Some(outside) if !*outside => *outside = true,
+                _ => continue,
+            }
+            let Some(draft) = self.drafts.get(step) else { continue };
+            for (n, edge) in self.forward.get(step).map(Vec::as_slice).unwrap_or_default().iter().enumerate() {
+                let Some(to) = edge.step() else { continue };
+                if is(&inside, to) {
+                    intrusions.push(Intrusion::Edge(step, n));
+                } else if edge.stated.is_some() || draft.kind.is_some() {
+                    open.push(to);
+                }
+            }
+            match draft.on_reject.as_ref().and_then(|t| t.step) {
+                Some(to) if is(&inside, to) => intrusions.push(Intrusion::Reject(step)),
+                Some(to) => open.push(to),
+                None => {}
+            }
+        }
+        intrusions
+    }
+
+    /// By step, whether it belongs in a branch: an entry, or on a way from an entry to `join`.
+    fn inside(&self) -> Vec<bool> {
+        let count = self.drafts.len();
+        let mut stated: Edges = vec![Vec::new(); count];
+        let mut backward: Edges = vec![Vec::new(); count];
+        let mut last = Vec::new();
+        for (from, (edges, list)) in self.forward.iter().zip(&mut stated).enumerate() {
+            for edge in edges {
+                match edge.to {
+                    To::Join => last.push(from),
+                    To::Step(to) => {
+                        if let Some(back) = backward.get_mut(to) {
+                            back.push(from);
+                        }
+                        if edge.stated.is_some() {
+                            list.push(to);
+                        }
+                    }
+                }
+            }
+        }
+        let entries = || self.branches.regions.iter().flat_map(|r| r.entries.iter().copied());
+        let begun = reachable(&stated, entries());
+        let joining = reachable(&backward, last);
+        let mut inside: Vec<bool> = begun.iter().zip(joining).map(|(begun, joining)| *begun && joining).collect();
+        for entry in entries() {
+            if let Some(inside) = inside.get_mut(entry) {
+                *inside = true;
+            }
+        }
+        inside
+    }
+
+    /// Walks every branch and gives it its steps; returns by region and branch whether all its edges are known.
+    fn members(&mut self) -> Vec<Vec<bool>> {
+        let mut known = Vec::new();
+        for region in 0..self.branches.regions.len() {
+            let entries = self.branches.regions.get(region).map(|r| r.entries.clone()).unwrap_or_default();
+            let branches = entries.into_iter().enumerate();
+            known.push(branches.map(|(branch, entry)| self.branch(entry, Place { region, branch })).collect());
+        }
+        known
+    }
+
+    /// Walks one branch; returns whether all its edges are known.
+    fn branch(&mut self, entry: usize, place: Place) -> bool {
+        let mut known = true;
+        let mut open = vec![entry];
+        while let Some(step) = open.pop() {
+            known &= self.own(step, place);
+            for n in 0..self.forward.get(step).map(Vec::len).unwrap_or(0) {
+                let Some(edge) = self.forward.get(step).and_then(|edges| edges.get(n)) else { continue };
+                let (Some(to), Some((slot, at))) = (edge.step(), edge.stated) else { continue };
+                let what = match self.branches.of(to) {
+                    _ if self.outside.get(to) == Some(&true) || Some(to) == self.region_step(place) => {
+                        self.leaving(to, place)
+                    }
+                    _ if self.kind(to) == Some(KindKey::Finish) => self.leaving(to, place),
+                    Some(own) if own == place => continue,
+                    None => {
+                        self.put(to, place);
+                        open.push(to);
+                        continue;
+                    }
+                    Some(other) => {
+                        // Whether the steps after it belong here or there is not told.
+                        known = false;
+                        self.shared(to, other)
+                    }
+                };
+                self.wrong(step, n);
+                self.refuse(step, slot, at, what);
+            }
+        }
+        known
+    }
+
+    /// What a branch step must keep by itself; returns whether all its edges are known.
+    fn own(&mut self, step: usize, place: Place) -> bool {
+        let Some(draft) = self.drafts.get(step) else { return false };
+        let path = Path::Root.key("steps");
+        let path = path.element(step);
+        if let Some(fork) = &draft.fork {
+            let outer = self.parallel_step(place);
+            let what = format!(
+                "this step runs inside a branch of `{outer}`, and a branch holds no parallel step; list its branches \
+                 there, or begin them after the join"
+            );
+            self.branches.sound = false;
+            self.report.error(fork.at, &path.key("parallel"), what);
+            return false;
+        }
+        let known = draft.readable() && draft.forward_targets().all(|t| t.joins || t.step.is_some());
+        let default = self.forward.get_mut(step).into_iter().flatten().find(|e| e.stated.is_none());
+        if let Some(edge) = default {
+            edge.wrong = true;
+        }
+        if !matches!(draft.next, NextDraft::Absent) {
+            return known;
+        }
+        if draft.kind.is_some() {
+            self.branches.sound = false;
+            let what =
+                format!("inside a branch every step names `next`; add a step of the branch, or `{JOIN}` to end it");
+            self.report.error(draft.at, &path, what);
+        }
+        false
+    }
+
+    /// Why an edge of a branch may not lead to this step.
+    fn leaving(&self, to: usize, place: Place) -> String {
+        let (name, parallel) = (self.name(to), self.parallel_step(place));
+        if self.kind(to) == Some(KindKey::Finish) {
+            format!(
+                "`{name}` is a finish, and a branch has none; end the branch with `{JOIN}`, and finish after `{parallel}`"
+            )
+        } else if Some(to) == self.region_step(place) {
+            format!("`{name}` is the parallel step of this branch; end the branch with `{JOIN}`")
+        } else {
+            format!(
+                "`{name}` is outside this branch of `{parallel}`; name a step of the branch, or end it with `{JOIN}`"
+            )
+        }
+    }
+
+    /// Why a branch may not lead to a step of another.
+    fn shared(&self, to: usize, other: Place) -> String {
+        let name = self.name(to);
+        let other = match self.branches.regions.get(other.region).and_then(|r| r.entries.get(other.branch)) {
+            Some(entry) if *entry != to => format!("is in the branch of `{}` already", self.name(*entry)),
+            _ => "begins another branch".to_owned(),
+        };
+        format!("`{name}` {other}, and no step is in two; end this branch with `{JOIN}`, or give it a step of its own")
+    }
+
+    /// Inside a branch a rejection stays there.
+    fn rejections(&mut self, known: &[Vec<bool>]) {
+        for (step, draft) in self.drafts.iter().enumerate() {
+            let (Some(place), Some(target)) = (self.branches.of(step), &draft.on_reject) else { continue };
+            let Some(to) = target.step.filter(|to| self.branches.of(*to) != Some(place)) else { continue };
+            let whole = known.get(place.region).and_then(|r| r.get(place.branch)) == Some(&true);
+            if whole || is(&self.outside, to) {
+                let what = format!(
+                    "`{}` is outside this branch of `{}`; inside a branch a rejection returns to a step of that branch",
+                    self.name(to),
+                    self.parallel_step(place)
+                );
+                self.refuse(step, target.slot, target.at, what);
+            }
+        }
+    }
+
+    /// Nothing outside leads into a branch.
+    fn intrusions(&mut self, intrusions: Vec<Intrusion>) {
+        for intrusion in intrusions {
+            match intrusion {
+                Intrusion::Start => {
+                    let parallel = self.parallel_over(0);
+                    let what =
+                        format!("a run begins here, and this step is in a branch of {parallel}; begin outside it");
+                    self.refuse_step(0, &what);
+                }
+                Intrusion::Edge(step, n) => {
+                    let Some(edge) = self.forward.get(step).and_then(|edges| edges.get(n)) else { continue };
+                    let (Some(to), stated) = (edge.step(), edge.stated) else { continue };
+                    self.wrong(step, n);
+                    let (name, place) = (self.name(to), self.branches.of(to));
+                    let parallel = self.parallel_over(to);
+                    let what = if place.and_then(|p| self.region_step(p)) == Some(step) {
+                        format!("`{name}` is in a branch of this step; name the step that comes after the join")
+                    } else {
+                        format!("`{name}` is in a branch of {parallel}; name {parallel}, or a step in no branch")
+                    };
+                    match stated {
+                        Some((slot, at)) => self.refuse(step, slot, at, what),
+                        None => {
+                            self.refuse_step(step, &format!("without `next` the following step is next, and {what}"));
+                        }
+                    }
+                }
+                Intrusion::Reject(step) => {
+                    let Some(target) = self.draft(step).and_then(|d| d.on_reject.as_ref()) else { continue };
+                    let (slot, at) = (target.slot, target.at);
+                    let Some(to) = target.step else { continue };
+                    let parallel = self.parallel_over(to);
+                    let what = format!(
+                        "`{}` is in a branch of {parallel}; return to {parallel}, so that every branch runs again, or to a \
+                         step before it",
+                        self.name(to)
+                    );
+                    self.refuse(step, slot, at, what);
+                }
+            }
+        }
+    }
+
+    /// `join` is a word of branches.
+    fn joins(&mut self, ids: &Ids<'_>) {
+        // A step of that name has its problem already, and those that name it may mean the step.
+        if ids.by_id.contains_key(JOIN) {
+            return;
+        }
+        for step in 0..self.drafts.len() {
+            if !is(&self.outside, step) {
+                continue;
+            }
+            let slots: Vec<(Slot, Position)> = self
+                .forward
+                .get(step)
+                .into_iter()
+                .flatten()
+                .filter(|e| e.to == To::Join)
+                .filter_map(|e| e.stated)
+                .collect();
+            for (slot, at) in slots {
+                let what = format!("`{JOIN}` ends a branch of a parallel step, and this step is in none; name a step");
+                self.refuse(step, slot, at, what);
+            }
+        }
+    }
+
+    fn draft(&self, step: usize) -> Option<&Draft<'_>> {
+        self.drafts.get(step)
+    }
+
+    fn kind(&self, step: usize) -> Option<KindKey> {
+        self.draft(step).and_then(|d| d.kind)
+    }
+
+    fn name(&self, step: usize) -> String {
+        match self.draft(step).and_then(|d| d.id) {
+            Some((id, _)) => shorten(id),
+            None => format!("steps[{step}]"),
+        }
+    }
+
+    fn region_step(&self, place: Place) -> Option<usize> {
+        self.branches.regions.get(place.region).map(|r| r.step)
+    }
+
+    fn parallel_step(&self, place: Place) -> String {
+        self.region_step(place).map(|step| self.name(step)).unwrap_or_default()
+    }
+
+    /// The parallel step of the branch that the step is in, in quotes.
+    fn parallel_over(&self, step: usize) -> String {
+        let place = self.branches.of(step);
+        place.map(|place| format!("`{}`", self.parallel_step(place))).unwrap_or_else(|| "a parallel step".to_owned())
+    }
+
+    fn put(&mut self, step: usize, place: Place) {
+        if let Some(slot) = self.branches.place.get_mut(step) {
+            *slot = Some(place);
+        }
+    }
+
+    fn wrong(&mut self, step: usize, edge: usize) {
+        if let Some(edge) = self.forward.get_mut(step).and_then(|edges| edges.get_mut(edge)) {
+            edge.wrong = true;
+        }
+    }
+
+    fn refuse(&mut self, step: usize, slot: Slot, at: Position, what: String) {
+        self.branches.sound = false;
+        at_slot(step, slot, |path| self.report.error(at, path, what));
+    }
+
+    fn refuse_step(&mut self, step: usize, what: &str) {
+        self.branches.sound = false;
+        let at = self.draft(step).map(|d| d.at).unwrap_or_default();
+        self.report.error(at, &Path::Root.key("steps").element(step), what);
+    }
+}
+
+fn is(list: &[bool], at: usize) -> bool {
+    list.get(at) == Some(&true)
+}
