@@ -1,19 +1,17 @@
 //! Which step is in which branch of which parallel step, and the rules about that (parallel-1).
 //!
-//! A branch is its entry and every step that `next` and `on_timeout` lead to before `join`. One wrong edge would by that
-//! definition pull half the process into a branch, or a branch out of it; so each step is first given to the side on which
-//! it belongs, and then only the edges between the sides are wrong. A step that both sides lead to is in the branch when
-//! `join` lies ahead of it, and outside when not. Steps that neither side leads to are left to the rule that every step
-//! can be reached.
+//! A branch is its entry and every step that `next` and `on_timeout` lead to before `join`. Which side of its bounds a
+//! step is on is decided first (`sides`), so that only the edges between the sides are wrong.
 //!
 //! That every step of a branch reaches `join` has no message of its own: a branch step that names its `next`, keeps to its
 //! branch, meets no finish and never comes round again gets there.
 
 use super::edges::{Edge, To};
 use super::keys::KindKey;
-use super::step::{Draft, NextDraft, Slot, at_slot};
+use super::next::{NextDraft, Slot, at_slot};
+use super::sides::{Intrusion, Sides};
+use super::step::Draft;
 use super::targets::Ids;
-use crate::graph::{Edges, reachable};
 use crate::model::JOIN;
 use crate::problem::{Path, Position, Report, shorten};
 
@@ -53,15 +51,16 @@ impl Branches {
 /// Finds the branches, reports every edge that crosses their bounds, and marks it as wrong.
 pub(super) fn find(drafts: &[Draft<'_>], ids: &Ids<'_>, forward: &mut [Vec<Edge>], report: &mut Report) -> Branches {
     let branches = Branches { regions: Vec::new(), place: vec![None; drafts.len()], sound: true };
-    let mut finding = Finding { drafts, forward, report, branches, outside: vec![false; drafts.len()] };
+    let mut finding = Finding { drafts, forward, report, branches, outside: Vec::new() };
     finding.entries();
     if finding.branches.regions.is_empty() {
         return finding.branches;
     }
-    let intrusions = finding.sides();
+    let sides = Sides::new(drafts, finding.forward, &finding.branches.regions);
+    finding.outside = sides.outside;
     let known = finding.members();
     finding.rejections(&known);
-    finding.intrusions(intrusions);
+    finding.intrusions(sides.intrusions);
     finding.joins(ids);
     finding.branches
 }
@@ -73,16 +72,6 @@ struct Finding<'a, 'n> {
     branches: Branches,
     /// By step, whether it belongs outside every branch and is reached there.
     outside: Vec<bool>,
-}
-
-/// What leads from outside into a branch.
-enum Intrusion {
-    /// The run's first step is in a branch.
-    Start,
-    /// An edge of a step, by number.
-    Edge(usize, usize),
-    /// The step's `on_reject`.
-    Reject(usize),
 }
 
 impl Finding<'_, '_> {
@@ -114,71 +103,6 @@ impl Finding<'_, '_> {
             }
             self.branches.regions.push(Region { step, entries });
         }
-    }
-
-    /// Decides which steps belong outside, and returns what leads from there into a branch.
-    fn sides(&mut self) -> Vec<Intrusion> {
-        let inside = self.inside();
-        let mut intrusions = Vec::new();
-        if is(&inside, 0) {
-            intrusions.push(Intrusion::Start);
-            return intrusions;
-        }
-        let mut open = vec![0];
-        while let Some(step) = open.pop() {
-            match self.outside.get_mut(step) {
-                Some(outside) if !*outside => *outside = true,
-                _ => continue,
-            }
-            let Some(draft) = self.drafts.get(step) else { continue };
-            for (n, edge) in self.forward.get(step).map(Vec::as_slice).unwrap_or_default().iter().enumerate() {
-                let Some(to) = edge.step() else { continue };
-                if is(&inside, to) {
-                    intrusions.push(Intrusion::Edge(step, n));
-                } else if edge.stated.is_some() || draft.kind.is_some() {
-                    open.push(to);
-                }
-            }
-            match draft.on_reject.as_ref().and_then(|t| t.step) {
-                Some(to) if is(&inside, to) => intrusions.push(Intrusion::Reject(step)),
-                Some(to) => open.push(to),
-                None => {}
-            }
-        }
-        intrusions
-    }
-
-    /// By step, whether it belongs in a branch: an entry, or on a way from an entry to `join`.
-    fn inside(&self) -> Vec<bool> {
-        let count = self.drafts.len();
-        let mut stated: Edges = vec![Vec::new(); count];
-        let mut backward: Edges = vec![Vec::new(); count];
-        let mut last = Vec::new();
-        for (from, (edges, list)) in self.forward.iter().zip(&mut stated).enumerate() {
-            for edge in edges {
-                match edge.to {
-                    To::Join => last.push(from),
-                    To::Step(to) => {
-                        if let Some(back) = backward.get_mut(to) {
-                            back.push(from);
-                        }
-                        if edge.stated.is_some() {
-                            list.push(to);
-                        }
-                    }
-                }
-            }
-        }
-        let entries = || self.branches.regions.iter().flat_map(|r| r.entries.iter().copied());
-        let begun = reachable(&stated, entries());
-        let joining = reachable(&backward, last);
-        let mut inside: Vec<bool> = begun.iter().zip(joining).map(|(begun, joining)| *begun && joining).collect();
-        for entry in entries() {
-            if let Some(inside) = inside.get_mut(entry) {
-                *inside = true;
-            }
-        }
-        inside
     }
 
     /// Walks every branch and gives it its steps; returns by region and branch whether all its edges are known.

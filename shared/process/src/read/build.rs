@@ -2,8 +2,9 @@
 
 use super::branches::{Branches, Place};
 use super::keys::KindKey;
+use super::next::{NextDraft, Target};
 use super::person::{Reference, Who};
-use super::step::{Draft, NextDraft, Target};
+use super::step::Draft;
 use crate::model::{Branch, Check, DataPath, Kind, Next, Person, Region, Route, Step, Work};
 
 /// The steps; `None` when a draft lacks what its kind needs.

@@ -224,7 +224,8 @@ fn levels(node: &Node, path: &Path<'_>, report: &mut Report) -> Option<Vec<Strin
 
 /// A level of a rubric that has `count` of them.
 fn level(node: &Node, count: Option<usize>, path: &Path<'_>, report: &mut Report) -> Option<usize> {
-    let last = count.unwrap_or(RUBRIC_LEVELS).max(LEAST_ANSWERS) - 1;
+    // Too few levels are told of themselves; which of them passes is then no second problem.
+    let last = count.filter(|count| *count >= LEAST_ANSWERS).unwrap_or(RUBRIC_LEVELS) - 1;
     let wanted = format!("a level, a whole number from 0 to {last}");
     let number = number(node, path, &wanted, report)?;
     // A list is far shorter than 2^32, so this comparison is exact.

@@ -4,7 +4,8 @@
 //! so the walks of the order rules pass over its branches (parallel-1).
 
 use super::keys::KindKey;
-use super::step::{Draft, NextDraft, Slot, Target};
+use super::next::{NextDraft, Slot, Target};
+use super::step::Draft;
 use crate::problem::Position;
 
 /// One edge and where the file states it.

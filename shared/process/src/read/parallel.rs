@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::keys;
-use super::step::{Slot, Target, target};
+use super::next::{Slot, Target, target};
 use crate::limits::BRANCH_ENTRIES;
 use crate::problem::{Path, Position, Report, shorten};
 use crate::yaml::{Entry, Node};

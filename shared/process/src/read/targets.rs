@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::step::{Draft, Slot, at_slot};
+use super::next::{Slot, at_slot};
+use super::step::Draft;
 use crate::model::JOIN;
 use crate::problem::{Path, Report, did_you_mean, shorten};
 
