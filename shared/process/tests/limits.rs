@@ -127,6 +127,9 @@ fn the_worst_files_are_read_and_drawn_in_a_moment() {
     many_routes += "---\n";
     assert!(read(many_routes.as_bytes()).document.is_some());
     let head = "---\nname: x\ndescription: x\nsteps:\n";
+    let names: Vec<String> = (0..4_000).map(|n| format!("n{n:x}")).collect();
+    let answers: String = names.iter().map(|n| format!("{n}: x,")).collect();
+    let choice = format!("{{ask: x, one_of: {{{answers}}}, pass: [{}], unsure: [no]}}", names.join(","));
     let files = [
         many_routes,
         long(500),
@@ -146,6 +149,9 @@ fn the_worst_files_are_read_and_drawn_in_a_moment() {
         format!("{head}{}---\n", fill("- {}\n")),
         format!("{head}- {{id: a, agent: x, next: [{}]}}\n---\n", fill("zz,")),
         format!("{head}- {{id: a, agent: x, {}}}\n---\n", fill("agemt: x,")),
+        format!("{head}- {{id: a, agent: x, check: [{}]}}\n---\n", fill("{aks: x},")),
+        format!("{head}- {{id: a, agent: x, check: [{{one_of: {{a: x}}, pass: [{}]}}]}}\n---\n", fill("b,")),
+        format!("{head}- {{id: a, agent: x, check: [{choice}]}}\n---\n"),
         format!("---\ninputs: {{ {} }}\n---\n", (0..9_000).map(|n| format!("{n:x}x: s,")).collect::<String>()),
         format!("---\n{}: {{ {} }}\n---\n", "k".repeat(1_000), fill("[]: 1,").get(..60_000).unwrap_or_default()),
         "\n".repeat(1_000_000),

@@ -5,9 +5,9 @@
 
 mod support;
 
-use process::{Severity, content_hash, limits, read};
+use process::{ReadOptions, Severity, content_hash, limits, read, read_with};
 use proptest::prelude::*;
-use support::{Style, Written, file, process_file};
+use support::{Style, Written, asked, broken, file, process_file};
 
 /// Characters that mean something in a process file, and pieces that lead far into its rules.
 const PIECES: &[&str] = &[
@@ -70,7 +70,17 @@ const PIECES: &[&str] = &[
     "true",
     "steps.a.output.a",
     "join",
-    "check: x",
+    "check: x\n",
+    "    check:\n",
+    "    - ask: x\n",
+    "pass: [a]",
+    "pass: 0.9",
+    "fail: 0.5",
+    "unsure: [b]",
+    "one_of: { a: x, b: y }",
+    "levels: [x, y]",
+    "confidence: 0.8",
+    "advisory: true\n",
     "parallel: [a]",
     "\\u0041",
     "\"\\x41\"",
@@ -177,5 +187,35 @@ proptest! {
             content_hash(&read(&[head.as_bytes(), body].concat()).document.unwrap())
         };
         prop_assert_ne!(hash(body.as_bytes()), hash(&changed));
+    }
+
+    #[test]
+    fn a_fault_in_a_check_is_told_where_it_stands_and_nothing_else_is(
+        asked in asked(),
+        fault in 0_usize..8,
+        at in 0_usize..9,
+        style in any::<Style>(),
+    ) {
+        let with = |check: &serde_json::Value| {
+            let mut step = serde_json::json!({ "id": "a", "agent": "x", "check": check });
+            if let Some(advisory) = asked.advisory {
+                step["advisory"] = advisory.into();
+            }
+            let end = serde_json::json!({ "id": "b", "finish": "done" });
+            let frontmatter = serde_json::json!({ "name": "x", "description": "x", "steps": [step, end] });
+            file(&Written { frontmatter, body: String::new(), expect: Vec::new() }, style)
+        };
+        let good = with(&asked.check);
+        prop_assert!(read(good.as_bytes()).document.is_some(), "{}", good);
+        let refuse = ReadOptions { check: false, ..ReadOptions::default() };
+        let refused = read_with(good.as_bytes(), &refuse).problems;
+        prop_assert!(refused.iter().all(|p| p.profile == Some("check-1")), "{:?}", refused);
+        prop_assert_eq!(refused.len(), 1 + usize::from(asked.advisory.is_some()));
+        let (check, path) = broken(&asked.check, fault, at);
+        let bad = with(&check);
+        let errors = read(bad.as_bytes()).problems.into_iter().filter(|p| p.severity == Severity::Error);
+        let paths: Vec<String> = errors.map(|p| p.path).collect();
+        let path = format!("steps[0].check{path}");
+        prop_assert!(!paths.is_empty() && paths.iter().all(|p| p.starts_with(&path)), "{:?}\n{}", paths, bad);
     }
 }

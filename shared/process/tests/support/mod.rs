@@ -1,11 +1,13 @@
 //! Generates valid processes, writes them as files in several styles, and says what they must read back to.
 
+mod check;
 mod write;
 
 use process::{DataPath, Document, Kind, Next, Person};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+pub use check::{Asked, asked, broken};
 pub use write::{Style, file};
 
 /// A process as data, with what reading it must give.
@@ -26,6 +28,7 @@ struct Plan {
     text: String,
     output: Vec<(String, Value)>,
     evidence: usize,
+    asked: Option<Asked>,
     jumps: Vec<usize>,
     labels: Vec<Option<String>>,
     back: Option<usize>,
@@ -79,18 +82,19 @@ fn plan() -> impl Strategy<Value = Plan> {
         text(),
         fields(),
         0_usize..4,
-        prop::collection::vec(0_usize..100, 1..5),
+        (prop::option::weighted(0.3, asked()), prop::collection::vec(0_usize..100, 1..5)),
         prop::collection::vec(prop::option::of(text()), 5),
         prop::option::of(0_usize..100),
         0_u32..5_000,
         any::<u8>(),
         0_usize..4,
     )
-        .prop_map(|(kind, text, output, evidence, jumps, labels, back, span, flags, person)| Plan {
+        .prop_map(|(kind, text, output, evidence, (asked, jumps), labels, back, span, flags, person)| Plan {
             kind,
             text,
             output,
             evidence,
+            asked,
             jumps,
             labels,
             back,
@@ -175,6 +179,13 @@ fn build(plan: &Plan, n: usize, last: usize) -> (Value, String) {
             step["evidence"] = json!(evidence);
             line += &format!(" evidence={evidence:?}");
         }
+        if let Some(asked) = &plan.asked {
+            step["check"] = asked.check.clone();
+            if let Some(advisory) = asked.advisory {
+                step["advisory"] = json!(advisory);
+            }
+            line += &format!(" check={}", check::shown(&asked.expect));
+        }
     }
     if matches!(kind, "agent" | "task" | "approve") && plan.flags & 2 == 0 {
         step["due"] = json!(span);
@@ -232,6 +243,7 @@ pub fn describe(document: &Document) -> Vec<String> {
                 Kind::Wait { span, .. } => line += &format!(" {}s", span.seconds),
                 Kind::WaitUntil { path, .. } => line += &format!(" {path}"),
                 Kind::WaitFor { event, .. } => line += &format!(" {event}"),
+                Kind::Parallel { entries, .. } => line += &format!(" {entries:?}"),
                 Kind::Finish { outcome } => line += &format!(" {outcome}"),
             }
             match step.person() {
@@ -257,6 +269,9 @@ pub fn describe(document: &Document) -> Vec<String> {
                 if !work.evidence.is_empty() {
                     let names: Vec<&str> = work.evidence.iter().map(|e| e.name()).collect();
                     line += &format!(" evidence={names:?}");
+                }
+                if let Some(check) = &work.check {
+                    line += &format!(" check={}", check::shown(check));
                 }
             }
             if let Some(due) = step.due() {
