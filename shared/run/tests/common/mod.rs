@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 use process::Document;
 use run::{
     Actor, ActorKind, Answer, Attempt, Change, Claimed, Code, Command, Context, Decision, Entry, Evaluation, Fault,
-    Inquiry, Limits, Mode, Overlay, Refusal, Reply, Run, RunView, Start, Submission, Time, decide, fold, snapshot,
-    start, typed,
+    Inquiry, Limits, Mode, Overlay, Refusal, Reply, Run, RunView, Start, Submission, Time, catch_up, decide, fold,
+    snapshot, start, typed,
 };
 use serde_json::{Map, Value, json};
 
@@ -340,6 +340,11 @@ impl Play {
 
     pub fn tick(&mut self) -> Change {
         self.act(&agent(run::SERVER), &Command::Tick).unwrap()
+    }
+
+    /// The run as the next write will find it, and its attempts.
+    pub fn caught_up(&self) -> (Run, BTreeMap<String, Attempt>) {
+        catch_up(self.world.context(), &self.run, &self.attempts, self.clock).unwrap()
     }
 
     /// The view at this moment, as JSON.

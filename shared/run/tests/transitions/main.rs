@@ -8,9 +8,13 @@
 mod common;
 
 mod acceptance;
+mod candidates;
+mod check_effects;
+mod checks;
 mod claims;
 mod endings;
 mod escalations;
+mod inquiries;
 mod parallel;
 mod parallel_endings;
 mod parallel_rework;
