@@ -239,6 +239,16 @@ fn check_names_file_line_and_column_of_every_problem() {
     assert!(out.contains("missing.md: cannot be read"), "{out}");
     assert!(out.contains("trial-followup is well-formed"), "{out}");
 
+    // What a server must offer to run a file is told with it.
+    let checked = dir.path().join("checked.md");
+    let file = "---\nname: checked\ndescription: D\nsteps:\n  - id: one\n    agent: Do it.\n    check: It was done.\n  - id: \
+                two\n    finish: done\n---\n";
+    std::fs::write(&checked, file).expect("written");
+    let (out, _) = exits(0, &["check", text(&checked), "examples/trial-followup"]);
+    let needs = format!("{}: needs profile check-1: the server that runs it needs an evaluator\n", checked.display());
+    assert!(out.contains("checked is well-formed, 2 steps\n") && out.contains(&needs), "{out}");
+    assert_eq!(out.matches("needs").count(), 2, "{out}");
+
     // A folder must have the name of its process.
     let folder = dir.path().join("other-name");
     std::fs::create_dir(&folder).expect("made");

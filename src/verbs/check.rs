@@ -58,6 +58,9 @@ impl Check {
                     many => format!("{many} steps"),
                 };
                 crate::say!("{}: {} is well-formed, {}", file.display(), document.name, steps);
+                if let Some(needs) = needs(&document.profiles()) {
+                    crate::say!("{}: {needs}", file.display());
+                }
             }
         }
         if errors == 0 {
@@ -69,6 +72,35 @@ impl Check {
     }
 }
 
+/// What a server must offer to run a file with these profiles; a check needs what not every server has.
+fn needs(profiles: &[&str]) -> Option<String> {
+    let noun = if profiles.len() == 1 { "profile" } else { "profiles" };
+    let server = match profiles.contains(&process::CHECK_1) {
+        true => ": the server that runs it needs an evaluator",
+        false => "",
+    };
+    (!profiles.is_empty()).then(|| format!("needs {noun} {}{server}", profiles.join(" and ")))
+}
+
 fn files(count: usize) -> String {
     if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_must_offer_is_one_line() {
+        assert_eq!(needs(&[]), None);
+        assert_eq!(needs(&["parallel-1"]).as_deref(), Some("needs profile parallel-1"));
+        assert_eq!(
+            needs(&["check-1"]).as_deref(),
+            Some("needs profile check-1: the server that runs it needs an evaluator")
+        );
+        assert_eq!(
+            needs(&["check-1", "parallel-1"]).as_deref(),
+            Some("needs profiles check-1 and parallel-1: the server that runs it needs an evaluator")
+        );
+    }
 }

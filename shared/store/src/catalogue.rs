@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
-use process::Document;
+use process::{Document, ReadOptions};
 use run::{Code, Refusal, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -122,22 +122,16 @@ pub struct Known {
     pub draft: Option<Draft>,
 }
 
-/// Reads a PROCESS.md, or says everything that is wrong with it.
-pub(crate) fn parse(source: &str, folder: Option<&str>) -> Result<(Document, Vec<String>), Refusal> {
-    let reading = match folder {
-        Some(folder) => process::read_in_folder(source.as_bytes(), folder),
-        None => process::read(source.as_bytes()),
-    };
+/// Reads a PROCESS.md to the document and the warnings, or says everything that is wrong with it. What is stored is read
+/// with everything allowed: a run keeps its version, whatever the server offers since.
+pub(crate) fn parse(source: &str, options: &ReadOptions<'_>) -> Result<(Document, Vec<String>), Vec<String>> {
+    let reading = process::read_with(source.as_bytes(), options);
     let of = |severity| reading.problems.iter().filter(move |p| p.severity == severity).map(ToString::to_string);
     let issues: Vec<String> = of(process::Severity::Error).collect();
     let warnings: Vec<String> = of(process::Severity::Warning).collect();
     match reading.document {
         Some(document) if issues.is_empty() => Ok((document, warnings)),
-        _ => {
-            let message =
-                "This PROCESS.md cannot be run, so no draft was made. Each issue is line:column: what to fix.";
-            Err(Refusal::new(Code::Invalid, message).issues(issues))
-        }
+        _ => Err(issues),
     }
 }
 
@@ -155,8 +149,8 @@ impl Store {
         let found = self.table.get(&[keys::version(org, name, number)]).await?;
         let Some(item) = found.into_iter().flatten().next() else { return Ok(None) };
         let stored: VersionDoc = read(item)?;
-        let (document, _) = parse(&stored.source, None).map_err(|refusal| {
-            Error::Invariant(format!("published process {name} version {number} does not read: {:?}", refusal.issues))
+        let (document, _) = parse(&stored.source, &ReadOptions::default()).map_err(|issues| {
+            Error::Invariant(format!("published process {name} version {number} does not read: {issues:?}"))
         })?;
         let version = Arc::new(Version {
             number,
@@ -231,7 +225,10 @@ impl Store {
         let latest = latest.map_or(0, |l| l.version);
         let draft = match draft {
             Some(stored) => {
-                let (document, warnings) = parse(&stored.source, None)?;
+                let (document, warnings) = parse(&stored.source, &ReadOptions::default()).map_err(|issues| {
+                    let message = format!("The draft of `{name}` cannot be run any more. Import its PROCESS.md again.");
+                    Refusal::new(Code::Invalid, message).issues(issues)
+                })?;
                 Some(Draft { document, source: stored.source, hash: stored.hash, warnings })
             }
             None => None,

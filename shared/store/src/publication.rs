@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use process::Document;
+use process::{Document, ReadOptions};
 use run::{Code, Refusal, Time};
 use serde_json::Value;
 
@@ -33,7 +33,11 @@ impl Store {
         if let Some(record) = self.recorded(request).await? {
             return other(record);
         }
-        let (document, warnings) = parse(source, folder)?;
+        let (document, warnings) = parse(source, &self.offered(folder)).map_err(|issues| {
+            let message =
+                "This PROCESS.md cannot be run, so no draft was made. Each issue is line:column: what to fix.";
+            Refusal::new(Code::Invalid, message).issues(issues)
+        })?;
         let hash = process::content_hash(&document);
         let now = self.clock.now();
         let stored = DraftDoc {
@@ -86,8 +90,7 @@ impl Store {
             };
             let draft_tag = draft.tag.clone();
             let draft: DraftDoc = read(draft)?;
-            let checked = parse(&draft.source, None).and_then(|(d, _)| bound(&d, roles).map(|()| d));
-            let document = match checked {
+            let document = match self.publishable(name, &draft.source, roles) {
                 Ok(document) => document,
                 Err(refusal) => {
                     // The same, and somebody imported another draft since.
@@ -118,6 +121,25 @@ impl Store {
             }
         }
         Err(Error::Retry("others publish this process at the same time".to_owned()))
+    }
+
+    /// The document of a draft, when this server can run it with these groups. What it offers may be less than when the
+    /// draft was imported.
+    fn publishable(&self, name: &str, source: &str, roles: &BTreeMap<String, String>) -> Result<Document, Refusal> {
+        let (document, _) = parse(source, &self.offered(None)).map_err(|issues| {
+            let message = format!(
+                "`{name}` was not published: this server cannot run its draft. Each issue is line:column: what to fix \
+                 before the PROCESS.md is imported again."
+            );
+            Refusal::new(Code::Invalid, message).issues(issues)
+        })?;
+        bound(&document, roles)?;
+        Ok(document)
+    }
+
+    /// What a new version may use here: `check` only while there is an evaluator (profile check-1).
+    fn offered<'a>(&self, folder_name: Option<&'a str>) -> ReadOptions<'a> {
+        ReadOptions { folder_name, check: self.evaluator.is_some() }
     }
 
     fn publication(

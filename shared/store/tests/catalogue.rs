@@ -146,3 +146,39 @@ async fn names_and_ids_that_nothing_can_have_are_not_found() {
     let member = person("ann", &[&long]);
     assert!(world.store.person_work(ORG, &member, None, 10, None).await.unwrap().items.is_empty());
 }
+
+/// A letter whose writing is checked.
+fn checked() -> String {
+    LETTER.replacen("due: 30m }", "due: 30m,\n      check: It is a letter.,\n      advisory: false }", 1)
+}
+
+#[tokio::test]
+async fn a_check_needs_an_evaluator_at_import_and_at_publication() {
+    let without = World::new();
+    let with = without.under(Some(std::sync::Arc::new(Unasked)));
+    let file = checked();
+    let line = 1 + file.lines().position(|l| l.contains("check:")).unwrap();
+    let refused = ["check", "advisory"].iter().zip(line..).map(|(key, line)| {
+        format!("{line}:7: steps[0].{key}: `{key}` needs profile check-1, which this server does not offer")
+    });
+    let refused: Vec<String> = refused.collect();
+
+    assert_eq!(code(import(&without, "i1", &file).await), (Code::Invalid, refused.clone()));
+    assert_eq!(code(without.store.process(ORG, "letter", None).await).0, Code::NotFound);
+
+    // A draft made while there was an evaluator is still shown without one, and not published.
+    import(&with, "i2", &file).await.unwrap();
+    let draft = without.store.process(ORG, "letter", None).await.unwrap().draft.unwrap();
+    assert_eq!(draft.document.profiles(), ["check-1"]);
+    let before = without.probe.memory.state();
+    assert_eq!(code(publish(&without, "p1", &roles()).await), (Code::Invalid, refused));
+    assert_eq!(without.probe.memory.state(), before, "a refusal changes nothing");
+
+    // What was published reads under every server, and so does a replay.
+    let published = publish(&with, "p2", &roles()).await.unwrap();
+    assert_eq!(publish(&without, "p2", &roles()).await.unwrap(), published);
+    let version = without.store.version(ORG, "letter", 1).await.unwrap().unwrap();
+    assert_eq!(version.document.profiles(), ["check-1"]);
+    let run = without.start("letter", json!({})).await;
+    assert_eq!(without.store.view(ORG, &run).await.unwrap().run.version, 1);
+}

@@ -13,7 +13,7 @@ use store::files::{Files, FilesError, Shown};
 use store::memory::MemoryTable;
 use store::table::{Item, Key, Op, Range, Table, TableError};
 use store::write::Written;
-use store::{Clock, Error, EvidenceRef, Ids, NoAlarms, Parts, Request, Seal, SealKey, Settings, Store};
+use store::{Clock, Error, Evaluator, EvidenceRef, Ids, NoAlarms, Parts, Request, Seal, SealKey, Settings, Store};
 use tokio::sync::oneshot;
 
 /// The organization of most tests.
@@ -100,6 +100,19 @@ impl Ids for Hands {
     }
 }
 
+/// An evaluator that is there and never asked.
+pub struct Unasked;
+
+#[async_trait]
+impl Evaluator for Unasked {
+    fn model(&self) -> &str {
+        "unasked"
+    }
+    async fn answer(&self, inquiry: &run::Inquiry) -> Result<Vec<run::Answer>, String> {
+        panic!("asked about {}", inquiry.step);
+    }
+}
+
 /// A store and all it stands on.
 #[derive(Clone)]
 pub struct World {
@@ -111,9 +124,24 @@ pub struct World {
 }
 
 impl World {
-    /// An empty world.
+    /// An empty world without an evaluator.
     pub fn new() -> World {
-        let (probe, bucket, hands) = (Arc::new(Probe::default()), Arc::<Bucket>::default(), Arc::<Hands>::default());
+        World::on(Arc::default(), Arc::default(), Arc::default(), Arc::default(), None)
+    }
+
+    /// The same table, files, clock and ids under a server with another evaluator, or none.
+    pub fn under(&self, evaluator: Option<Arc<dyn Evaluator>>) -> World {
+        let World { probe, bucket, hands, requests, .. } = self.clone();
+        World::on(probe, bucket, hands, requests, evaluator)
+    }
+
+    fn on(
+        probe: Arc<Probe>,
+        bucket: Arc<Bucket>,
+        hands: Arc<Hands>,
+        requests: Arc<AtomicU64>,
+        evaluator: Option<Arc<dyn Evaluator>>,
+    ) -> World {
         let secret = b"thirty-two bytes or more of secret".to_vec();
         let store = Store::new(Parts {
             table: probe.clone(),
@@ -121,11 +149,11 @@ impl World {
             clock: hands.clone(),
             ids: hands.clone(),
             alarms: Arc::new(NoAlarms),
-            evaluator: None,
+            evaluator,
             seal: Seal::new(vec![SealKey { id: "k".into(), secret }]).unwrap(),
             settings: Settings::default(),
         });
-        World { store: Arc::new(store), probe, bucket, hands, requests: Arc::default() }
+        World { store: Arc::new(store), probe, bucket, hands, requests }
     }
 
     /// A world in which this process is published.
