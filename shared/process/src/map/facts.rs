@@ -1,8 +1,39 @@
-//! What a picture of a process shows: who acts in a step, what the step says, and the labelled edges.
+//! What a picture of a process shows: its boxes, who acts in a step, what the step says, and the labelled edges.
 
 use std::collections::HashMap;
 
-use crate::model::{Document, Kind, Next, Person, Span, Step};
+use crate::model::{Document, JOIN, Kind, Next, Person, Region, Span, Step};
+
+/// A box of the picture.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Node<'d> {
+    Step(&'d Step),
+    /// Where the branches of a parallel step end, and its `next` begins.
+    Join(&'d Region),
+}
+
+/// The boxes: the steps in file order, then the joins.
+pub(super) fn nodes(document: &Document) -> Vec<Node<'_>> {
+    document.steps.iter().map(Node::Step).chain(document.regions.iter().map(Node::Join)).collect()
+}
+
+impl Node<'_> {
+    /// The box in a few words.
+    pub(super) fn name(self) -> String {
+        match self {
+            Node::Step(step) => step.id.clone(),
+            Node::Join(region) => format!("the join of {}", region.step),
+        }
+    }
+
+    /// Who moves it on.
+    pub(super) fn actor(self) -> Actor {
+        match self {
+            Node::Step(step) => actor(step),
+            Node::Join(_) => Actor::Fork,
+        }
+    }
+}
 
 /// Who moves a step on; pictures tell these apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,6 +46,8 @@ pub(super) enum Actor {
     Approver,
     /// The server waits.
     Server,
+    /// The server begins branches, or goes on when they have joined.
+    Fork,
     /// Nobody: the run ends.
     End,
 }
@@ -25,7 +58,8 @@ pub(super) fn actor(step: &Step) -> Actor {
         Kind::Agent(_) => Actor::Agent,
         Kind::Task { .. } => Actor::Person,
         Kind::Approve { .. } => Actor::Approver,
-        Kind::Wait { .. } | Kind::WaitUntil { .. } | Kind::WaitFor { .. } | Kind::Parallel { .. } => Actor::Server,
+        Kind::Wait { .. } | Kind::WaitUntil { .. } | Kind::WaitFor { .. } => Actor::Server,
+        Kind::Parallel { .. } => Actor::Fork,
         Kind::Finish { .. } => Actor::End,
     }
 }
@@ -59,7 +93,7 @@ pub(super) fn saying(step: &Step) -> String {
         Kind::WaitUntil { path, .. } => path.to_string(),
         Kind::WaitFor { event, timeout: Some(timeout), .. } => format!("{event}, at most {}", duration(*timeout)),
         Kind::WaitFor { event, .. } => event.clone(),
-        Kind::Parallel { .. } => String::new(),
+        Kind::Parallel { entries, .. } => format!("{} branches at once", entries.len()),
         Kind::Finish { outcome } => outcome.clone(),
     }
 }
@@ -107,7 +141,7 @@ pub(super) enum Why {
     Timeout,
 }
 
-/// An edge between two steps.
+/// An edge between two boxes, by number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Edge {
     pub(super) from: usize,
@@ -116,13 +150,19 @@ pub(super) struct Edge {
     pub(super) label: Option<String>,
 }
 
-/// Every edge, step by step in file order.
+/// Every edge, box by box. A parallel step leads to the first step of each branch, and its join to its `next`.
 pub(super) fn edges(document: &Document) -> Vec<Edge> {
     let index: HashMap<&str, usize> = document.steps.iter().enumerate().map(|(n, s)| (s.id.as_str(), n)).collect();
+    let mut joins: HashMap<&str, usize> = HashMap::new();
+    for (n, region) in document.regions.iter().enumerate() {
+        let steps = region.branches.iter().flat_map(|branch| &branch.steps);
+        joins.extend(steps.map(|id| (id.as_str(), document.steps.len() + n)));
+    }
     let mut edges = Vec::new();
     for (from, step) in document.steps.iter().enumerate() {
+        let join = joins.get(step.id.as_str()).copied();
         let mut edge = |to: &str, why: Why, label: Option<String>| {
-            if let Some(to) = index.get(to).copied() {
+            if let Some(to) = join.filter(|_| to == JOIN).or_else(|| index.get(to).copied()) {
                 edges.push(Edge { from, to, why, label });
             }
         };
@@ -150,11 +190,15 @@ pub(super) fn edges(document: &Document) -> Vec<Edge> {
                 edge(next, Why::Next, Some(format!("event, or after {}", duration(*timeout))));
             }
             Kind::WaitFor { next, .. } => edge(next, Why::Next, None),
-            Kind::Parallel { entries, next } => {
-                entries.iter().for_each(|entry| edge(entry, Why::Next, None));
-                edge(next, Why::Next, None);
-            }
+            Kind::Parallel { entries, .. } => entries.iter().for_each(|entry| edge(entry, Why::Next, None)),
             Kind::Finish { .. } => {}
+        }
+    }
+    for (n, region) in document.regions.iter().enumerate() {
+        if let Some(Kind::Parallel { next, .. }) = document.step(&region.step).map(|step| &step.kind)
+            && let Some(to) = index.get(next.as_str()).copied()
+        {
+            edges.push(Edge { from: document.steps.len() + n, to, why: Why::Next, label: None });
         }
     }
     edges

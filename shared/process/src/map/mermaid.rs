@@ -1,4 +1,5 @@
-//! A process as a Mermaid flowchart. People and agents differ in shape and class, rejections are dashed.
+//! A process as a Mermaid flowchart. People and agents differ in shape and class, rejections are dashed, and a dark box
+//! with the name of a parallel step begins its branches, another joins them.
 
 use std::fmt::Write;
 
@@ -23,7 +24,7 @@ fn draw(document: &Document, out: &mut String) -> std::fmt::Result {
     for (n, step) in document.steps.iter().enumerate() {
         let actor = facts::actor(step);
         let mut lines = vec![step.id.clone(), facts::headline(step)];
-        if matches!(actor, Actor::Server | Actor::End) {
+        if matches!(actor, Actor::Server | Actor::Fork | Actor::End) {
             lines.push(facts::saying(step));
         }
         lines.extend(facts::terms(step));
@@ -33,15 +34,23 @@ fn draw(document: &Document, out: &mut String) -> std::fmt::Result {
             Actor::Person => ("(", ")"),
             Actor::Approver => ("[/", "\\]"),
             Actor::Server => ("[[", "]]"),
+            Actor::Fork => ("[", "]"),
             Actor::End => ("([", "])"),
         };
         writeln!(out, "  s{n}{open}\"{}\"{close}:::{}", text.join("<br/>"), class(actor))?;
     }
+    for (n, region) in document.regions.iter().enumerate() {
+        writeln!(out, "  j{n}[\"join of {}\"]:::{}", escape(&region.step), class(Actor::Fork))?;
+    }
+    let node = |n: usize| match n.checked_sub(document.steps.len()) {
+        Some(join) => format!("j{join}"),
+        None => format!("s{n}"),
+    };
     let edges = facts::edges(document);
     for edge in &edges {
         let arrow = if edge.why == Why::Reject { "-.->" } else { "-->" };
         let label = edge.label.as_ref().map(|l| format!("|\"{}\"|", escape(l))).unwrap_or_default();
-        writeln!(out, "  s{} {arrow}{label} s{}", edge.from, edge.to)?;
+        writeln!(out, "  {} {arrow}{label} {}", node(edge.from), node(edge.to))?;
     }
     for (class, style) in [
         ("agent", "fill:#e6eefc,stroke:#2f5fc4,color:#14213d"),
@@ -50,6 +59,9 @@ fn draw(document: &Document, out: &mut String) -> std::fmt::Result {
         ("finish", "fill:#e2f4e8,stroke:#23774a,color:#0d2e1c"),
     ] {
         writeln!(out, "  classDef {class} {style}")?;
+    }
+    if !document.regions.is_empty() {
+        writeln!(out, "  classDef {} fill:#5b3f94,stroke:#3f2a6b,color:#ffffff", class(Actor::Fork))?;
     }
     // The edge from `start` is number 0.
     let rejects: Vec<String> =
@@ -65,6 +77,7 @@ fn class(actor: Actor) -> &'static str {
         Actor::Agent => "agent",
         Actor::Person | Actor::Approver => "person",
         Actor::Server => "server",
+        Actor::Fork => "fork",
         Actor::End => "finish",
     }
 }

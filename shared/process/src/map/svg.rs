@@ -3,26 +3,22 @@
 
 use std::fmt::Write;
 
-use super::facts::{self, Actor, Edge, Why};
+use super::facts::{self, Actor, Edge, Node, Why};
 use super::layout::{self, Line, Link, Rect, Turn};
 use super::text::{escape, width, wrap};
-use crate::model::{Document, Step};
+use crate::model::Document;
 
+mod cards;
 mod icons;
 
+use cards::{Card, card, draw_card};
 use icons::icon;
 
-const BOX_WIDTH: f64 = 244.0;
-const END_WIDTH: f64 = 176.0;
-const PADDING: f64 = 12.0;
 const MARGIN: f64 = 28.0;
 const LEAST_WIDTH: f64 = 560.0;
 const LABEL_ROOM: f64 = 150.0;
 const START_ROOM: f64 = 44.0;
 
-const HEADLINE: f64 = 11.0;
-const NAME: f64 = 14.0;
-const BODY: f64 = 11.5;
 const LABEL: f64 = 11.0;
 
 /// How much wider bold text is.
@@ -41,6 +37,7 @@ fn look(actor: Actor) -> (&'static str, &'static str, &'static str) {
         Actor::Person => ("#fff1d6", "#a8650a", "a person does it"),
         Actor::Approver => ("#fde7dc", "#b0441c", "a person approves or rejects"),
         Actor::Server => ("#eceff1", "#546670", "the server waits"),
+        Actor::Fork => ("#efe8fa", "#5b3f94", "branches at the same time"),
         Actor::End => ("#e2f4e8", "#23774a", "the run ends"),
     }
 }
@@ -54,39 +51,13 @@ pub fn svg(document: &Document) -> String {
     out
 }
 
-/// A step's box, its text broken into lines.
-struct Card {
-    actor: Actor,
-    headline: Vec<String>,
-    name: Vec<String>,
-    body: Vec<String>,
-    terms: Vec<String>,
-    width: f64,
-    height: f64,
-}
-
-fn card(step: &Step) -> Card {
-    let actor = facts::actor(step);
-    let wide = if actor == Actor::End { END_WIDTH } else { BOX_WIDTH };
-    let room = wide - 2.0 * PADDING;
-    let headline = wrap(&facts::headline(step), HEADLINE * BOLD, room - 22.0, 2);
-    let name = wrap(&step.id, NAME * BOLD, room, 3);
-    let body = wrap(&facts::saying(step), BODY, room, 3);
-    let terms = wrap(&facts::terms(step).join(" · "), BODY, room, 3);
-    let height = 2.0 * PADDING
-        + headline.len() as f64 * 14.0
-        + name.len() as f64 * 18.0
-        + body.len() as f64 * 15.0
-        + if terms.is_empty() { 0.0 } else { 5.0 + terms.len() as f64 * 15.0 };
-    Card { actor, headline, name, body, terms, width: wide, height }
-}
-
 fn label_lines(edge: &Edge) -> Vec<String> {
     edge.label.as_ref().map(|label| wrap(label, LABEL, LABEL_ROOM, 3)).unwrap_or_default()
 }
 
 fn draw(document: &Document, out: &mut String) -> std::fmt::Result {
-    let cards: Vec<Card> = document.steps.iter().map(card).collect();
+    let nodes = facts::nodes(document);
+    let cards: Vec<Card> = nodes.iter().copied().map(card).collect();
     let edges = facts::edges(document);
     let labels: Vec<Vec<String>> = edges.iter().map(label_lines).collect();
     let sizes: Vec<(f64, f64)> = cards.iter().map(|c| (c.width, c.height)).collect();
@@ -159,8 +130,8 @@ fn draw(document: &Document, out: &mut String) -> std::fmt::Result {
     for (edge, line) in edges.iter().zip(&layout.lines) {
         self::line(out, edge, line)?;
     }
-    for ((card, rect), step) in cards.iter().zip(&layout.boxes).zip(&document.steps) {
-        self::draw_card(out, card, rect, step)?;
+    for ((card, rect), node) in cards.iter().zip(&layout.boxes).zip(&nodes) {
+        draw_card(out, card, rect, *node)?;
     }
     for ((edge, line), lines) in edges.iter().zip(&layout.lines).zip(&labels) {
         if let Some(rect) = &line.label {
@@ -232,53 +203,6 @@ fn label(out: &mut String, edge: &Edge, rect: &Rect, lines: &[String]) -> std::f
     Ok(())
 }
 
-fn draw_card(out: &mut String, card: &Card, rect: &Rect, step: &Step) -> std::fmt::Result {
-    let (fill, stroke, _) = look(card.actor);
-    let radius = match card.actor {
-        Actor::Agent => 3.0,
-        Actor::Person | Actor::Approver => 12.0,
-        Actor::Server => 3.0,
-        Actor::End => 22.0,
-    };
-    let double = if card.actor == Actor::End { 2.5 } else { 1.5 };
-    writeln!(
-        out,
-        "<g><title>{} ({}): {}</title>",
-        escape(&step.id),
-        escape(&facts::headline(step)),
-        escape(&facts::saying(step))
-    )?;
-    writeln!(
-        out,
-        "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"{radius}\" fill=\"{fill}\" \
-         stroke=\"{stroke}\" stroke-width=\"{double}\"/>",
-        rect.x, rect.y, rect.width, rect.height
-    )?;
-    let left = rect.x + PADDING;
-    let mut y = rect.y + PADDING + 10.0;
-    icon(out, card.actor, left, y - 12.0, stroke)?;
-    for line in &card.headline {
-        text(out, left + 22.0, y, HEADLINE, stroke, "font-weight=\"600\"", line)?;
-        y += 14.0;
-    }
-    y += 5.0;
-    for line in &card.name {
-        text(out, left, y, NAME, INK, "font-weight=\"700\"", line)?;
-        y += 18.0;
-    }
-    for line in &card.body {
-        text(out, left, y - 1.0, BODY, MUTED, "", line)?;
-        y += 15.0;
-    }
-    y += 5.0;
-    for line in &card.terms {
-        text(out, left, y - 1.0, BODY, stroke, "", line)?;
-        y += 15.0;
-    }
-    out.push_str("</g>\n");
-    Ok(())
-}
-
 /// The legend and its height: what is in the picture, as many to a row as fit.
 fn legend(used: &[Actor], edges: &[Edge], room: f64) -> (String, f64) {
     let mut out = String::new();
@@ -326,18 +250,27 @@ fn legend(used: &[Actor], edges: &[Edge], room: f64) -> (String, f64) {
 /// The picture in words.
 fn spoken(document: &Document, edges: &[Edge]) -> String {
     let mut out = document.description.clone();
-    let mut leading: Vec<Vec<&Edge>> = vec![Vec::new(); document.steps.len()];
+    let nodes = facts::nodes(document);
+    let mut leading: Vec<Vec<&Edge>> = vec![Vec::new(); nodes.len()];
     for edge in edges {
         if let Some(list) = leading.get_mut(edge.from) {
             list.push(edge);
         }
     }
-    for (step, edges) in document.steps.iter().zip(leading) {
-        let _ = write!(out, " {}, {}", step.id, facts::headline(step));
+    for (node, edges) in nodes.iter().zip(leading) {
+        let _ = write!(out, " {}", node.name());
+        let first = match node {
+            Node::Step(step) => {
+                let _ = write!(out, ", {}", facts::headline(step));
+                ", leads to"
+            }
+            Node::Join(_) => " leads to",
+        };
+        let more = if node.actor() == Actor::Fork { " and" } else { " or" };
         for (n, edge) in edges.iter().enumerate() {
-            let to = document.steps.get(edge.to).map(|s| s.id.as_str()).unwrap_or_default();
+            let to = nodes.get(edge.to).map(|node| node.name()).unwrap_or_default();
             let when = edge.label.as_ref().map(|l| format!(" ({l})")).unwrap_or_default();
-            let _ = write!(out, "{} {to}{when}", if n == 0 { ", leads to" } else { " or" });
+            let _ = write!(out, "{} {to}{when}", if n == 0 { first } else { more });
         }
         out.push('.');
     }

@@ -34,8 +34,14 @@ fn text_of_the_file_cannot_break_either_picture() {
 #[test]
 fn pictures_are_as_they_were_looked_at() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/processes");
-    let document = document(include_str!("../../tests/processes/hiring.md"));
-    for (name, drawn) in [("hiring.mmd", mermaid(&document)), ("hiring.svg", svg(&document))] {
+    let hiring = document(include_str!("../../tests/processes/hiring.md"));
+    let office_move = document(include_str!("../../tests/processes/office-move.md"));
+    for (name, drawn) in [
+        ("hiring.mmd", mermaid(&hiring)),
+        ("hiring.svg", svg(&hiring)),
+        ("office-move.mmd", mermaid(&office_move)),
+        ("office-move.svg", svg(&office_move)),
+    ] {
         let path = folder.join(name);
         if std::env::var_os("UPDATE_CASES").is_some() {
             std::fs::write(&path, &drawn).unwrap();

@@ -7,7 +7,7 @@ use super::*;
 /// A graph like those of processes: forward links that skip ahead, and links back from anywhere.
 fn graph() -> impl Strategy<Value = (Vec<(f64, f64)>, Vec<Link>)> {
     (2_usize..30).prop_flat_map(|count| {
-        let sizes = prop::collection::vec((120.0..260.0_f64, 30.0..120.0_f64), count);
+        let sizes = prop::collection::vec((120.0..260.0_f64, 15.0..120.0_f64), count);
         let jumps = prop::collection::vec((0..count, 0..count, any::<bool>(), any::<bool>()), 0..count);
         (sizes, jumps).prop_map(move |(sizes, jumps)| {
             let label = |wanted: bool| wanted.then_some((70.0, 16.0));

@@ -22,6 +22,8 @@ pub(super) fn icon(out: &mut String, actor: Actor, x: f64, y: f64, colour: &str)
         }
         // A clock.
         Actor::Server => "<circle cx=\"8\" cy=\"8\" r=\"6\"/><path d=\"M8 4.5V8l2.6 1.8\"/>",
+        // One line into three.
+        Actor::Fork => "<path d=\"M8 1.5v5M2.5 14.5v-8h11v8M8 6.5v8\"/>",
         // A flag.
         Actor::End => "<path d=\"M4 14.5V2M4 2.8h8.5l-2 2.9 2 2.9H4\"/>",
     };
