@@ -8,14 +8,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::*;
-use run::{Actor, Cited, Decision, Entry, EvidenceFile, Mode, Overlay, RunView, Submission, fold};
+use run::{Actor, Answer, Cited, Decision, Entry, EvidenceFile, Mode, Overlay, RunView, Submission, fold};
 use serde_json::{Value, json};
 
 /// A play's name, what happens in it, and what its run starts with.
 type Recorded = (&'static str, fn(Play) -> Play, Value);
 
 /// Every recorded play. A name is a file in `histories`.
-fn plays() -> [Recorded; 7] {
+fn plays() -> [Recorded; 9] {
     [
         ("happy", happy, json!({ "borrower": "Bea@Example.com", "days": 14 })),
         ("rework", rework, json!({})),
@@ -24,6 +24,8 @@ fn plays() -> [Recorded; 7] {
         ("timers", timers, json!({ "first": "2026-10-06T12:00:00.25+02:00" })),
         ("cancel", cancel, json!({})),
         ("failed", failed, json!({})),
+        ("checked", checked, json!({ "shelf": "North 7" })),
+        ("held", held, json!({ "found": "umbrella" })),
     ]
 }
 
@@ -115,6 +117,55 @@ fn cancel(mut play: Play) -> Play {
 
 fn failed(mut play: Play) -> Play {
     play.clock(3).does("ask", work(json!({})));
+    play
+}
+
+fn checked(mut play: Play) -> Play {
+    let (crew, otto) = (person("cleo", &["g_crew"]), person("otto", &[OPERATORS]));
+    let tone = |name: &str| Answer::Name { name: name.to_owned(), confidence: 0.92 };
+    let legible = |level: usize| Answer::Level { level, confidence: 0.500_04 };
+    let label = |text: &str| {
+        let file = EvidenceFile {
+            r#ref: "f_1".to_owned(),
+            sha256: "9f".repeat(32),
+            file_name: "label.svg".to_owned(),
+            content_type: "image/svg+xml".to_owned(),
+        };
+        let output = exact(&format!(r#"{{"text": "{text}", "size": 12.50}}"#));
+        Submission { output: Some(output), evidence: vec![Cited::File(file)], ..routed(json!({}), "hang") }
+    };
+    // It fails, a person is asked and sends it back, a person is asked again and adopts it.
+    let token = play.claim("write");
+    play.says(&[Answer::Yes(0.2), tone("rude"), legible(2)]);
+    refused(play.submit(&token, label("Shelf")));
+    play.clock(2).says(&[Answer::Yes(0.96), tone("playful"), legible(1)]);
+    play.submit(&token, label("North 7, your favourite")).unwrap();
+    play.clock(5).decide(&otto, "write", Decision::Returned("Plainer.".to_owned())).unwrap();
+    play.clock(6).says(&[Answer::Yes(1.0 / 3.0), tone("plain"), legible(2)]).does("write", label("N 7"));
+    play.clock(9).decide(&otto, "write", Decision::Completed(Submission::default())).unwrap();
+    // A person's task goes the same way, and passes in the end.
+    let hung = |text: &str| {
+        let output = Some(exact(&format!(r#"{{"height": {text}}}"#)));
+        Decision::Completed(Submission { output, ..Submission::default() })
+    };
+    play.clock(20).says(&[Answer::Yes(0.5)]).decide(&crew, "hang", hung("2.40")).unwrap();
+    play.clock(25).decide(&otto, "hang", Decision::Returned("Lower.".to_owned())).unwrap();
+    play.clock(30).says(&[Answer::Yes(1.0)]).decide(&crew, "hang", hung("1.80")).unwrap();
+    // Nobody answers, and nothing waits for it.
+    play.clock(31).says_nothing().does("note", work(json!({})));
+    play
+}
+
+fn held(mut play: Play) -> Play {
+    // The evaluator is shown less than all of run data, and the verdict says so. A person is still to decide.
+    play.world.limits.check_state_bytes = 64;
+    play.does("describe", work(json!({ "colour": "green" })));
+    play.clock(130).says(&[Answer::Yes(0.949_94), Answer::Yes(0.000_06)]);
+    let output = Some(exact(r#"{"owner": "pat@example.com", "sure": 0.90}"#));
+    play.does(
+        "match",
+        Submission { output, evidence: vec![Cited::Link("book 4, page 9".to_owned())], ..work(json!({})) },
+    );
     play
 }
 
