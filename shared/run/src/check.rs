@@ -145,7 +145,7 @@ pub struct Verdict {
     pub at: Time,
 }
 
-/// One question of a [`Verdict`].
+/// One question with its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(inline)]
