@@ -1,6 +1,6 @@
 //! Checks as they are read: the model, what a server without an evaluator says of them, the hash, the pictures.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 use process::{Check, QuestionKind, ReadOptions, content_hash, map, read, read_in_folder, read_with};
 
