@@ -1,6 +1,6 @@
 //! The published schemas: what `schemas/core-2` holds, made from the types that the tools read and write.
 
-use run::{EvidenceShown, RunData, RunView, WorkItem};
+use run::{EvidenceShown, RunData, RunView, Verdict, WorkItem};
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
@@ -18,6 +18,7 @@ pub fn published() -> Vec<(String, Value)> {
         shape::<RunData>("run-data", "What a run started with, and what its steps recorded"),
         shape::<WorkItem>("work-item", "What a person decides, with the exact call that decides it"),
         shape::<EvidenceShown>("evidence-item", "An attached file or link, as run data shows it"),
+        shape::<Verdict>("check-verdict", "What a check of a submission came to"),
         tool_error(),
     ];
     macro_rules! tools {
