@@ -1,0 +1,46 @@
+//! Answers the questions of a check by asking a language model (profile check-1).
+//!
+//! Two kinds of model are asked: any endpoint that speaks OpenAI's chat completions, and Amazon Bedrock through Converse.
+//! [`connect`] makes a `store::Evaluator` of a checked [`Config`].
+//!
+//! Invariants: every question is a request of its own, so none sees the answer to another; what was submitted stands in a
+//! request as JSON between lines that it cannot have written; an answer outside a question's domain is no answer; time and
+//! bytes are bounded; no error and no log line has the key or anything of a submission in it.
+
+mod asker;
+mod bedrock;
+mod config;
+mod http;
+mod learned;
+mod openai;
+mod prompt;
+mod schema;
+mod secret;
+
+#[cfg(test)]
+mod testing;
+
+use std::sync::Arc;
+
+use asker::Asker;
+use bedrock::Bedrock;
+use openai::OpenAi;
+
+pub use config::{Config, Kind, Problems, TIMEOUT_SECONDS};
+pub use secret::Secret;
+
+/// An evaluator that asks the model of this configuration. Nothing is asked yet.
+///
+/// The key is the endpoint's, sent as a bearer token; on Bedrock it is a Bedrock API key, and without one the usual AWS
+/// credentials are used: environment, profile, container, instance or web identity.
+///
+/// # Errors
+///
+/// Everything that is wrong with the configuration, and a key that no header takes.
+pub async fn connect(config: Config, key: Option<Secret>) -> Result<Arc<dyn store::Evaluator>, Problems> {
+    config.check()?;
+    Ok(match config.kind {
+        Kind::OpenAi => Arc::new(Asker::new(&config, OpenAi::new(&config, key)?)),
+        Kind::Bedrock => Arc::new(Asker::new(&config, Bedrock::connect(&config, key).await?)),
+    })
+}
