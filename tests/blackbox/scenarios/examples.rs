@@ -24,6 +24,11 @@ const SWIFT: Options = Options { lease_seconds: 604_800, speed: 400_000 };
 
 static SWIFT_SERVER: OnceLock<Arc<Server>> = OnceLock::new();
 
+/// The server with that clock.
+pub fn swift() -> Arc<Server> {
+    SWIFT_SERVER.get_or_init(|| Server::start(SWIFT)).clone()
+}
+
 fn folder() -> PathBuf {
     match std::env::var_os("PROCESSION_EXAMPLES") {
         Some(folder) => PathBuf::from(folder),
@@ -53,8 +58,7 @@ fn scenario(path: PathBuf) -> Scenario {
         name: format!("examples::{name}_reaches_every_end"),
         need: if timed { Need::Own } else { Need::Any },
         run: Box::new(move || {
-            let server =
-                if timed { SWIFT_SERVER.get_or_init(|| Server::start(SWIFT)).clone() } else { Server::shared() };
+            let server = if timed { swift() } else { Server::shared() };
             let org = Org::new(&server, "examples");
             org.publish(&source);
             Player { org: &org, document: &document }.every_end();

@@ -14,6 +14,13 @@ mod examples;
 mod lists;
 mod not_accepted;
 mod numbers;
+mod parallel;
+mod parallel_ends;
+mod parallel_files;
+mod parallel_races;
+mod parallel_rework;
+mod parallel_time;
+mod parallel_work;
 mod people;
 mod races;
 mod replays;
@@ -42,6 +49,13 @@ pub fn all() -> Vec<Scenario> {
         lists::scenarios,
         not_accepted::scenarios,
         numbers::scenarios,
+        parallel::scenarios,
+        parallel_ends::scenarios,
+        parallel_files::scenarios,
+        parallel_races::scenarios,
+        parallel_rework::scenarios,
+        parallel_time::scenarios,
+        parallel_work::scenarios,
         people::scenarios,
         races::scenarios,
         replays::scenarios,

@@ -20,7 +20,7 @@ scenarios! {
 const RETRIES: usize = 20;
 
 /// Calls until the answer is not `retry`, with the same request id, as the contracts say.
-fn patient(client: &Client, tool: &str, arguments: &Value) -> Answer {
+pub fn patient(client: &Client, tool: &str, arguments: &Value) -> Answer {
     for _ in 0..RETRIES {
         match client.exact(tool, arguments.clone()) {
             Err(error) if error.code == "retry" => {}
