@@ -45,7 +45,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 const AHEAD_MILLIS: i64 = 1_000;
 
 /// How a server is started.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Options {
     /// Where it listens; port 0 takes a free one.
     pub listen: SocketAddr,
@@ -59,6 +59,8 @@ pub struct Options {
     pub org: String,
     /// Issuers whose tokens are taken beside those of the folder's own.
     pub trusted: Vec<identity::IssuerConfig>,
+    /// Who answers the questions of checks. Without one, processes that have checks are refused.
+    pub evaluator: Option<Arc<dyn store::Evaluator>>,
 }
 
 impl Default for Options {
@@ -71,6 +73,7 @@ impl Default for Options {
             speed: 1,
             org: ORG.to_owned(),
             trusted: Vec::new(),
+            evaluator: None,
         }
     }
 }
@@ -134,7 +137,7 @@ impl Drop for Running {
 ///
 /// An address that is taken, a data folder that is another server's or cannot be used.
 pub async fn start(options: Options) -> anyhow::Result<Running> {
-    let Options { listen, data, lease_seconds, speed, org, trusted } = options;
+    let Options { listen, data, lease_seconds, speed, org, trusted, evaluator } = options;
     let listener = TcpListener::bind(listen)
         .await
         .with_context(|| format!("{listen} cannot be listened on; name another with --listen"))?;
@@ -160,7 +163,7 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
         clock: Arc::new(clock),
         ids: Arc::new(RandomIds),
         alarms: wake.clone(),
-        evaluator: None,
+        evaluator,
         seal,
         settings: Settings { limits, ..Settings::default() },
     }));

@@ -18,7 +18,7 @@ use serde_json::Value;
 fn procession(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_procession"));
     command.current_dir(env!("CARGO_MANIFEST_DIR")).args(args);
-    for name in ["PROCESSION_URL", "PROCESSION_TOKEN", "NO_COLOR"] {
+    for name in ["PROCESSION_URL", "PROCESSION_TOKEN", "PROCESSION_EVALUATOR_KEY", "NO_COLOR"] {
         command.env_remove(name);
     }
     command
@@ -49,6 +49,7 @@ struct Dev {
     child: Child,
     mcp: String,
     issuer: String,
+    evaluator: Value,
     dir: tempfile::TempDir,
 }
 
@@ -66,10 +67,11 @@ impl Dev {
         let output = child.stdout.take().expect("its output");
         BufReader::new(output).read_line(&mut line).expect("a line");
         let ready: Value = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line:?}"));
-        assert_eq!(ready.as_object().expect("an object").keys().collect::<Vec<_>>(), ["mcp", "issuer", "data"]);
+        let keys: Vec<_> = ready.as_object().expect("an object").keys().collect();
+        assert_eq!(keys, ["mcp", "issuer", "data", "evaluator"]);
         let mcp = ready["mcp"].as_str().expect("an address").to_owned();
         let issuer = ready["issuer"].as_str().expect("an issuer").to_owned();
-        Dev { child, mcp, issuer, dir }
+        Dev { child, mcp, issuer, evaluator: ready["evaluator"].clone(), dir }
     }
 
     fn data(&self) -> String {
@@ -412,6 +414,62 @@ fn bench_measures_and_leaves_nothing() {
         assert_eq!(tool["calls"], 3, "{tool}");
     }
     assert_eq!(std::fs::read_dir(dir.path()).expect("the folder").count(), 0, "something was left behind");
+}
+
+#[test]
+fn dev_says_which_model_answers_checks_and_never_its_key() {
+    assert_eq!(Dev::start().evaluator, Value::Null);
+    let url = "https://model.example/v1?api-version=1";
+    let asked = Dev::with(&["--evaluator", url, "--evaluator-model", "checker"]);
+    let at = "https://model.example/v1/chat/completions";
+    assert_eq!(asked.evaluator, serde_json::json!({ "model": "checker", "at": at }));
+
+    let dir = tempfile::tempdir().expect("a folder");
+    let data = dir.path().join("data");
+    let mut command = procession(&["dev", "--listen", "127.0.0.1:0", "--data", text(&data), "--evaluator", url]);
+    command.args(["--evaluator-model", "checker"]).env("PROCESSION_EVALUATOR_KEY", "sk-very-secret\n");
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a server");
+    let lines = BufReader::new(child.stdout.take().expect("its output")).lines().map(|line| line.expect("a line"));
+    let told: Vec<String> = lines.take_while(|line| !line.starts_with("Press Ctrl-C")).collect();
+    child.kill().expect("killed");
+    let logged = out(&child.wait_with_output().expect("it ends"));
+    assert!(told.contains(&format!("Checks are answered by checker at {at}")), "{told:?}");
+    assert!(!format!("{told:?}{logged}").contains("secret"), "{told:?}\n{logged}");
+}
+
+#[test]
+fn a_model_that_cannot_be_asked_is_told_before_anything_starts() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let data = dir.path().join("data");
+    let start = |more: &[&str]| {
+        let mut command = procession(&["dev", "--listen", "127.0.0.1:0", "--data", text(&data)]);
+        command.args(more).env("PROCESSION_EVALUATOR_KEY", "sk-very\nsecret");
+        // No AWS settings at all, so no region either.
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("AWS_")) {
+            command.env_remove(name);
+        }
+        command.env("HOME", dir.path()).env("AWS_EC2_METADATA_DISABLED", "true");
+        let output = command.output().expect("the command runs");
+        assert!(!err(&output).contains("secret"), "{}", err(&output));
+        (output.status.code(), err(&output))
+    };
+    for (args, code, problems) in [
+        (&["--evaluator", "https://h/v1"][..], 1, &["no model is named"][..]),
+        (&["--evaluator", "ftp://h"], 1, &["no model is named", "the scheme ftp:"]),
+        (&["--evaluator", "https://me:pass@h/v1", "--evaluator-model", "m"], 1, &["names a user"]),
+        (&["--evaluator", "bedrock:a", "--evaluator-model", "b"], 1, &["two models are named"]),
+        (&["--evaluator", "https://h/v1", "--evaluator-model", "m"], 1, &["the key has characters"]),
+        (&["--evaluator", "bedrock:a"], 1, &["no AWS region is known", "the key has characters"]),
+        (&["--evaluator-model", "m"], 2, &["--evaluator <URL>"]),
+    ] {
+        let (exit, told) = start(args);
+        assert_eq!(exit, Some(code), "{args:?}: {told}");
+        for problem in problems {
+            assert!(told.contains(problem), "{args:?}: {told}");
+        }
+        assert!(!told.contains("pass@"), "{told}");
+        assert!(!data.exists(), "{args:?} left a folder behind");
+    }
 }
 
 #[test]

@@ -9,6 +9,9 @@ use clap::Args;
 
 use crate::server::{self, Options};
 
+/// Where the key to the evaluator's model is read from.
+const KEY_VARIABLE: &str = "PROCESSION_EVALUATOR_KEY";
+
 /// Serves processes at http://ADDRESS/mcp until interrupted. Everything is kept in one folder and survives a crash.
 ///
 /// Requests are logged to standard error as JSON lines. Escalated steps go to the people of the group `operators`, and to
@@ -20,6 +23,8 @@ Examples:
   procession dev --data /srv/processes --listen 127.0.0.1:9000
   procession dev --speed 1440                        a day takes a minute
   procession dev --listen 127.0.0.1:0 --json         a free port, told as one JSON line
+  procession dev --evaluator http://127.0.0.1:11434/v1 --evaluator-model qwen3:8b
+      a model on this machine answers checks; for one elsewhere put its key in PROCESSION_EVALUATOR_KEY
 
 Exit codes: 0 interrupted or told to terminate; 1 it cannot start, and why; 2 a wrong command line.")]
 pub struct Dev {
@@ -44,6 +49,13 @@ pub struct Dev {
     /// describes it.
     #[arg(long, value_name = "FILE")]
     issuers: Option<PathBuf>,
+    /// Asks a language model the questions of checks: the base URL of an OpenAI-compatible API, or bedrock:MODEL with the
+    /// usual AWS settings. Its key, if it takes one, is read from the environment: PROCESSION_EVALUATOR_KEY.
+    #[arg(long, value_name = "URL")]
+    evaluator: Option<String>,
+    /// The model to ask, as that API knows it.
+    #[arg(long, value_name = "NAME", requires = "evaluator")]
+    evaluator_model: Option<String>,
     /// Prints one JSON line when ready, instead of text for people.
     #[arg(long)]
     json: bool,
@@ -54,14 +66,25 @@ impl Dev {
     pub async fn run(self) -> anyhow::Result<ExitCode> {
         let lines = mcp::log::subscriber(std::io::stderr, tracing::level_filters::LevelFilter::INFO);
         tracing::subscriber::set_global_default(lines)?;
-        let Dev { listen, data, lease_seconds, speed, org, issuers, json } = self;
+        let Dev { listen, data, lease_seconds, speed, org, issuers, evaluator, evaluator_model, json } = self;
         let trusted = issuers.map(|file| issuers_of(&file)).transpose()?.unwrap_or_default();
         let lease_seconds = lease_seconds.unwrap_or(run::Limits::default().lease_seconds * u64::from(speed));
-        let running = server::start(Options { listen, data, lease_seconds, speed, org, trusted }).await?;
+        let asked = evaluator.map(|url| asked(&url, evaluator_model.as_deref())).transpose()?;
+        let evaluator = match &asked {
+            Some((config, key)) => Some(evaluator::connect(config.clone(), key.clone()).await.map_err(unaskable)?),
+            None => None,
+        };
+        let options = Options { listen, data, lease_seconds, speed, org, trusted, evaluator };
+        let running = server::start(options).await?;
         let data = running.data.display();
         if json {
-            let line =
-                serde_json::json!({ "mcp": running.mcp, "issuer": running.issuer.issuer_url(), "data": running.data });
+            let evaluator = asked.map(|(config, _)| serde_json::json!({ "model": config.model, "at": config.place() }));
+            let line = serde_json::json!({
+                "mcp": running.mcp,
+                "issuer": running.issuer.issuer_url(),
+                "data": running.data,
+                "evaluator": evaluator,
+            });
             crate::say!("{line}");
         } else {
             crate::say!("Procession serves processes at {}", running.mcp);
@@ -69,6 +92,9 @@ impl Dev {
             if speed > 1 || running.clock_is_ahead() {
                 let times = if speed == 1 { "as fast as time".to_owned() } else { format!("{speed} times as fast") };
                 crate::say!("The clock here says {}, and runs {times}", running.store.now());
+            }
+            if let Some((config, _)) = &asked {
+                crate::say!("Checks are answered by {config}");
             }
             crate::say!("");
             crate::say!("A token for an agent:    procession token --data {data} --kind agent --subject my-agent");
@@ -95,6 +121,22 @@ fn issuers_of(file: &std::path::Path) -> anyhow::Result<Vec<identity::IssuerConf
         anyhow::anyhow!("{}: these issuers cannot be trusted:\n{}", file.display(), problems.join("\n"))
     })?;
     Ok(config.issuers)
+}
+
+/// The model that answers checks, and the key to it.
+fn asked(url: &str, model: Option<&str>) -> anyhow::Result<(evaluator::Config, Option<evaluator::Secret>)> {
+    let config = evaluator::Config::from_url(url, model).map_err(unaskable)?;
+    // Never from the command line, which other users of the machine can read.
+    let key = match std::env::var(KEY_VARIABLE) {
+        Ok(text) => evaluator::Secret::new(&text),
+        Err(std::env::VarError::NotPresent) => None,
+        Err(std::env::VarError::NotUnicode(_)) => anyhow::bail!("{KEY_VARIABLE}: is not text"),
+    };
+    Ok((config, key))
+}
+
+fn unaskable(problems: evaluator::Problems) -> anyhow::Error {
+    anyhow::anyhow!("the model of --evaluator and --evaluator-model cannot be asked:\n{problems}")
 }
 
 /// Returns when the process is interrupted or told to terminate.

@@ -112,6 +112,18 @@ impl Config {
         if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) }
     }
 
+    /// Where the model is asked, without anything of the URL that could be a secret.
+    pub fn place(&self) -> String {
+        match (self.kind, self.completions()) {
+            (Kind::Bedrock, _) => "Amazon Bedrock".to_owned(),
+            (Kind::OpenAi, Ok(mut url)) => {
+                url.set_query(None);
+                url.to_string()
+            }
+            (Kind::OpenAi, Err(_)) => "no address".to_owned(),
+        }
+    }
+
     /// How long one inquiry may take.
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout_seconds)
@@ -161,19 +173,10 @@ impl Config {
     }
 }
 
-/// The model and where it is asked, without anything of the URL that could be a secret.
+/// The model and where it is asked.
 impl fmt::Display for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind {
-            Kind::Bedrock => write!(f, "{} on Amazon Bedrock", self.model),
-            Kind::OpenAi => match self.completions() {
-                Ok(mut url) => {
-                    url.set_query(None);
-                    write!(f, "{} at {url}", self.model)
-                }
-                Err(_) => write!(f, "{} at no address", self.model),
-            },
-        }
+        write!(f, "{} at {}", self.model, self.place())
     }
 }
 
@@ -213,9 +216,9 @@ mod tests {
                 Kind::OpenAi,
                 "m at https://h/a/chat/completions",
             ),
-            ("bedrock:eu.a.b-v1:0", None, Kind::Bedrock, "eu.a.b-v1:0 on Amazon Bedrock"),
-            ("bedrock:a", Some("a"), Kind::Bedrock, "a on Amazon Bedrock"),
-            ("bedrock:", Some("a"), Kind::Bedrock, "a on Amazon Bedrock"),
+            ("bedrock:eu.a.b-v1:0", None, Kind::Bedrock, "eu.a.b-v1:0 at Amazon Bedrock"),
+            ("bedrock:a", Some("a"), Kind::Bedrock, "a at Amazon Bedrock"),
+            ("bedrock:", Some("a"), Kind::Bedrock, "a at Amazon Bedrock"),
         ] {
             let config = Config::from_url(url, model).unwrap_or_else(|e| panic!("{url}: {e}"));
             assert_eq!((config.kind, config.to_string().as_str()), (is, shown), "{url}");
