@@ -31,6 +31,34 @@ fn long(count: usize) -> String {
     file
 }
 
+/// A process of so many steps: parallel steps of as many branches, each of so many steps, one after the other. Every
+/// branch step names what `next` says of it.
+fn forked(count: usize, branches: usize, steps: usize, next: impl Fn(usize, usize, &str) -> String) -> String {
+    let mut file = String::from("---\nname: forked\ndescription: x\nsteps:\n");
+    let regions = (count - 1) / (1 + branches * steps);
+    for region in 0..regions {
+        let after = if region + 1 < regions { format!("p{}", region + 1) } else { "end".to_owned() };
+        let entries: Vec<String> = (0..branches).map(|b| format!("s{region}-{b}-0")).collect();
+        writeln!(file, "- {{id: p{region}, parallel: [{}], next: {after}}}", entries.join(",")).unwrap();
+        for branch in 0..branches {
+            let entry = format!("s{region}-{branch}-0");
+            for step in 0..steps {
+                let following = format!("s{region}-{branch}-{}", step + 1);
+                let to = next(region, step, if step + 1 < steps { &following } else { "join" });
+                let kind = if step == 0 { "agent: x, output: {p: person}" } else { "task: x, person: PATH" };
+                let kind = kind.replace("PATH", &format!("steps.{entry}.output.p"));
+                writeln!(file, "- {{id: s{region}-{branch}-{step}, {kind}, next: {to}}}").unwrap();
+            }
+        }
+    }
+    writeln!(file, "- {{id: end, finish: done}}\n---").unwrap();
+    file
+}
+
+fn straight(_: usize, _: usize, next: &str) -> String {
+    next.to_owned()
+}
+
 /// The least of several times, since a busy machine only ever makes one longer.
 fn time(file: &str) -> Duration {
     let once = || {
@@ -47,6 +75,19 @@ fn time(file: &str) -> Duration {
 fn ten_times_the_steps_take_about_ten_times_as_long() {
     let (short, long) = (time(&long(50)), time(&long(500)));
     assert!(long < short * 25, "50 steps {short:?}, 500 steps {long:?}");
+    let (short, long) = (time(&forked(50, 4, 2, straight)), time(&forked(500, 4, 2, straight)));
+    assert!(long < short * 25, "with branches, 50 steps {short:?}, 500 steps {long:?}");
+}
+
+#[test]
+fn branches_up_to_the_limit() {
+    let most = limits::BRANCH_ENTRIES;
+    let document = read(forked(500, most, 16, straight).as_bytes()).document.unwrap();
+    assert_eq!(document.regions[0].branches.len(), most);
+    let over = only_error(&forked(50, most + 1, 1, straight));
+    let expect =
+        "steps[0].parallel[30]: there are 31 branches; at most 30 may run at once: begin the others after the join";
+    assert!(over.starts_with("5:") && over.ends_with(expect), "{over}");
 }
 
 #[test]
@@ -133,6 +174,12 @@ fn the_worst_files_are_read_and_drawn_in_a_moment() {
     let files = [
         many_routes,
         long(500),
+        forked(500, 30, 16, straight),
+        forked(500, 2, 1, straight),
+        forked(500, 2, 1, |region, _, _| format!("s{}-0-0", (region + 1) % 166)),
+        forked(500, 30, 16, |_, step, next| format!("[{next}, p0, end, s0-{step}-1]")),
+        forked(500, 30, 16, |region, step, _| format!("s{region}-{}-{}", step * 7 % 30, step * 5 % 16)),
+        forked(500, 1, 499, straight),
         format!("---\n{}\n---\n", fill("{")),
         format!("---\n{}\n---\n", fill("[a, ")),
         format!("---\n{}\n---\n", fill("? ")),

@@ -7,7 +7,7 @@ mod support;
 
 use process::{ReadOptions, Severity, content_hash, limits, read, read_with};
 use proptest::prelude::*;
-use support::{Style, Written, asked, broken, file, process_file};
+use support::{FAULTS, Style, Written, asked, branched, broken, file, keeps_the_rules, process_file};
 
 /// Characters that mean something in a process file, and pieces that lead far into its rules.
 const PIECES: &[&str] = &[
@@ -126,7 +126,7 @@ proptest! {
 
     #[test]
     fn any_change_to_a_valid_file(
-        written in process_file(),
+        written in prop_oneof![2 => process_file(), 1 => branched().prop_map(|b| b.written(&b.steps))],
         style in any::<Style>(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..4, prop::sample::select(PIECES)), 1..6),
     ) {
@@ -187,6 +187,61 @@ proptest! {
             content_hash(&read(&[head.as_bytes(), body].concat()).document.unwrap())
         };
         prop_assert_ne!(hash(body.as_bytes()), hash(&changed));
+    }
+
+    #[test]
+    fn branches_read_back_to_what_they_were_written_from(branched in branched(), style in any::<Style>()) {
+        let text = file(&branched.written(&branched.steps), style);
+        let reading = read(text.as_bytes());
+        let errors: Vec<_> = reading.problems.iter().filter(|p| p.severity == Severity::Error).collect();
+        prop_assert!(errors.is_empty(), "{:?}\n{}", errors, text);
+        let document = reading.document.unwrap();
+        prop_assert_eq!(document.profiles(), ["parallel-1"]);
+        prop_assert_eq!(document.regions.len(), branched.regions.len());
+        for (parallel, branches) in &branched.regions {
+            let region = document.region(parallel).unwrap();
+            let entries: Vec<&String> = region.branches.iter().map(|b| &b.entry).collect();
+            prop_assert_eq!(entries, branches.iter().map(|b| &b[0]).collect::<Vec<_>>());
+            for (read, written) in region.branches.iter().zip(branches) {
+                let mut in_file_order: Vec<&String> = written.iter().collect();
+                in_file_order.sort_by_key(|id| document.steps.iter().position(|s| s.id == **id));
+                prop_assert_eq!(read.steps.iter().collect::<Vec<_>>(), in_file_order);
+            }
+        }
+        let mermaid = process::map::mermaid(&document);
+        prop_assert_eq!(mermaid.matches("[\"join of ").count(), branched.regions.len());
+        keeps_its_promises(text.as_bytes())?;
+    }
+
+    #[test]
+    fn what_is_refused_is_what_breaks_a_rule_word_by_word(
+        branched in branched(),
+        changes in prop::collection::vec((any::<usize>(), 0_usize..6, any::<usize>()), 0..4),
+    ) {
+        let steps = branched.rewired(&changes);
+        let text = file(&branched.written(&steps), Style::default());
+        // Whether a value comes from an earlier step is another question.
+        let mut errors = read(text.as_bytes()).problems;
+        errors.retain(|p| p.severity == Severity::Error && !p.path.ends_with(".person"));
+        prop_assert_eq!(errors.is_empty(), keeps_the_rules(&steps), "{:?}\n{}", errors, text);
+    }
+
+    #[test]
+    fn a_fault_in_a_branch_is_told_where_it_stands_and_nothing_else_is(
+        branched in branched(),
+        fault in 0..FAULTS,
+        at in 0_usize..1_000,
+        style in any::<Style>(),
+    ) {
+        let (steps, place, words) = branched.broken(fault, at);
+        let bad = file(&branched.written(&steps), style);
+        let errors: Vec<_> =
+            read(bad.as_bytes()).problems.into_iter().filter(|p| p.severity == Severity::Error).collect();
+        prop_assert!(!errors.is_empty() && errors.iter().all(|p| p.message.contains(words)), "{:?}\n{}", errors, bad);
+        if let Some(place) = place {
+            prop_assert!(errors.len() == 1 && errors[0].path == place, "{} {:?}\n{}", place, errors, bad);
+        }
+        keeps_its_promises(bad.as_bytes())?;
     }
 
     #[test]

@@ -6,6 +6,8 @@
 //! That every step of a branch reaches `join` has no message of its own: a branch step that names its `next`, keeps to its
 //! branch, meets no finish and never comes round again gets there.
 
+use std::collections::HashSet;
+
 use super::edges::{Edge, To};
 use super::keys::KindKey;
 use super::next::{NextDraft, Slot, at_slot};
@@ -16,7 +18,7 @@ use crate::model::JOIN;
 use crate::problem::{Path, Position, Report, shorten};
 
 /// A branch: which parallel step, and which of its branches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     pub(super) region: usize,
     pub(super) branch: usize,
@@ -51,15 +53,15 @@ impl Branches {
 /// Finds the branches, reports every edge that crosses their bounds, and marks it as wrong.
 pub(super) fn find(drafts: &[Draft<'_>], ids: &Ids<'_>, forward: &mut [Vec<Edge>], report: &mut Report) -> Branches {
     let branches = Branches { regions: Vec::new(), place: vec![None; drafts.len()], sound: true };
-    let mut finding = Finding { drafts, forward, report, branches, outside: Vec::new() };
+    let mut finding = Finding { drafts, forward, report, branches, outside: Vec::new(), unclear: HashSet::new() };
     finding.entries();
     if finding.branches.regions.is_empty() {
         return finding.branches;
     }
     let sides = Sides::new(drafts, finding.forward, &finding.branches.regions);
     finding.outside = sides.outside;
-    let known = finding.members();
-    finding.rejections(&known);
+    finding.members();
+    finding.rejections();
     finding.intrusions(sides.intrusions);
     finding.joins(ids);
     finding.branches
@@ -72,6 +74,8 @@ struct Finding<'a, 'n> {
     branches: Branches,
     /// By step, whether it belongs outside every branch and is reached there.
     outside: Vec<bool>,
+    /// The branches of which an edge is unknown or wrong, so that they may have other steps than they seem to.
+    unclear: HashSet<Place>,
 }
 
 impl Finding<'_, '_> {
@@ -105,23 +109,22 @@ impl Finding<'_, '_> {
         }
     }
 
-    /// Walks every branch and gives it its steps; returns by region and branch whether all its edges are known.
-    fn members(&mut self) -> Vec<Vec<bool>> {
-        let mut known = Vec::new();
+    /// Walks every branch and gives it its steps.
+    fn members(&mut self) {
         for region in 0..self.branches.regions.len() {
             let entries = self.branches.regions.get(region).map(|r| r.entries.clone()).unwrap_or_default();
-            let branches = entries.into_iter().enumerate();
-            known.push(branches.map(|(branch, entry)| self.branch(entry, Place { region, branch })).collect());
+            for (branch, entry) in entries.into_iter().enumerate() {
+                self.branch(entry, Place { region, branch });
+            }
         }
-        known
     }
 
-    /// Walks one branch; returns whether all its edges are known.
-    fn branch(&mut self, entry: usize, place: Place) -> bool {
-        let mut known = true;
+    fn branch(&mut self, entry: usize, place: Place) {
         let mut open = vec![entry];
         while let Some(step) = open.pop() {
-            known &= self.own(step, place);
+            if !self.own(step, place) {
+                self.unclear.insert(place);
+            }
             for n in 0..self.forward.get(step).map(Vec::len).unwrap_or(0) {
                 let Some(edge) = self.forward.get(step).and_then(|edges| edges.get(n)) else { continue };
                 let (Some(to), Some((slot, at))) = (edge.step(), edge.stated) else { continue };
@@ -137,16 +140,16 @@ impl Finding<'_, '_> {
                         continue;
                     }
                     Some(other) => {
-                        // Whether the steps after it belong here or there is not told.
-                        known = false;
+                        // In which of the two the steps after it belong is not told.
+                        self.unclear.insert(other);
                         self.shared(to, other)
                     }
                 };
+                self.unclear.insert(place);
                 self.wrong(step, n);
                 self.refuse(step, slot, at, what);
             }
         }
-        known
     }
 
     /// What a branch step must keep by itself; returns whether all its edges are known.
@@ -208,12 +211,11 @@ impl Finding<'_, '_> {
     }
 
     /// Inside a branch a rejection stays there.
-    fn rejections(&mut self, known: &[Vec<bool>]) {
+    fn rejections(&mut self) {
         for (step, draft) in self.drafts.iter().enumerate() {
             let (Some(place), Some(target)) = (self.branches.of(step), &draft.on_reject) else { continue };
             let Some(to) = target.step.filter(|to| self.branches.of(*to) != Some(place)) else { continue };
-            let whole = known.get(place.region).and_then(|r| r.get(place.branch)) == Some(&true);
-            if whole || is(&self.outside, to) {
+            if !self.unclear.contains(&place) || is(&self.outside, to) {
                 let what = format!(
                     "`{}` is outside this branch of `{}`; inside a branch a rejection returns to a step of that branch",
                     self.name(to),

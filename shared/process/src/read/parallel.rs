@@ -44,7 +44,10 @@ pub(super) fn fork<'n>(entry: &'n Entry, path: &Path<'_>, report: &mut Report) -
         report.error(node.at, path, what);
     }
     if let Some(first_over) = list.get(BRANCH_ENTRIES) {
-        let what = format!("there are {} branches; a parallel step has at most {BRANCH_ENTRIES}", list.len());
+        let what = format!(
+            "there are {} branches; at most {BRANCH_ENTRIES} may run at once: begin the others after the join",
+            list.len()
+        );
         report.error(first_over.at, &path.element(BRANCH_ENTRIES), what);
     }
     let mut entries = Vec::new();

@@ -1,6 +1,8 @@
 //! Generates valid processes, writes them as files in several styles, and says what they must read back to.
 
 mod check;
+mod literal;
+mod parallel;
 mod write;
 
 use process::{DataPath, Document, Kind, Next, Person};
@@ -8,6 +10,8 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 pub use check::{Asked, asked, broken};
+pub use literal::keeps_the_rules;
+pub use parallel::{FAULTS, branched};
 pub use write::{Style, file};
 
 /// A process as data, with what reading it must give.
