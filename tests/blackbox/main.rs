@@ -4,6 +4,12 @@
 //! `PROCESSION_TOKEN_COMMAND` aim it at any other server; scenarios that need a server of their own are then reported as
 //! ignored, by name. `PROCESSION_RECORD` appends every tool call to a file, one JSON line each.
 //!
+//! Checks are answered by an endpoint in this program that speaks the chat-completions protocol on loopback; every server
+//! that the suite starts asks it. A server elsewhere is held to the profile check-1 when it asks the endpoint too: let the
+//! suite listen at a fixed place with `PROCESSION_EVALUATOR_LISTEN=127.0.0.1:4567`, start the server with
+//! `--evaluator http://127.0.0.1:4567/v1 --evaluator-model scripted-1`, and give both the same `PROCESSION_EVALUATOR_KEY`.
+//! Otherwise those scenarios are reported as ignored.
+//!
 //! Every call is also held to what needs no scenario: the answer fits the schema that the server published, its text says
 //! the same as its structured content, a run view is consistent in itself, and a repeated write gets its first answer.
 
@@ -37,7 +43,8 @@ fn main() -> ExitCode {
     // Scenarios mostly wait for the server, some for time to pass.
     arguments.test_threads.get_or_insert(THREADS);
     let remote = harness::is_remote();
-    let trials = scenarios::all().into_iter().map(|scenario| trial(scenario, remote)).collect();
+    let checked = harness::evaluator::is_asked();
+    let trials = scenarios::all().into_iter().map(|scenario| trial(scenario, remote, checked)).collect();
     std::thread::spawn(|| {
         std::thread::sleep(Duration::from_secs(SUITE_SECONDS));
         eprintln!("the suite took more than {SUITE_SECONDS} seconds and was stopped");
@@ -48,13 +55,17 @@ fn main() -> ExitCode {
     conclusion.exit_code()
 }
 
-fn trial(scenario: Scenario, remote: bool) -> Trial {
+fn trial(scenario: Scenario, remote: bool, checked: bool) -> Trial {
     let Scenario { name, need, run } = scenario;
-    let own = !matches!(need, Need::Any);
     let trial = Trial::test(name, move || {
         run();
         Ok::<(), Failed>(())
     });
-    // Shown by name as ignored: a server that somebody else runs can neither be killed nor given another clock.
-    if own { trial.with_kind("own server").with_ignored_flag(remote) } else { trial }
+    // Shown by name as ignored: a server that somebody else runs can neither be killed nor given another clock, and it may
+    // ask another evaluator or none.
+    match need {
+        Need::Any => trial,
+        Need::Evaluator => trial.with_kind("evaluator").with_ignored_flag(!checked),
+        Need::Own => trial.with_kind("own server").with_ignored_flag(remote),
+    }
 }

@@ -8,7 +8,7 @@ use std::sync::{LazyLock, OnceLock};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use super::Client;
+use super::{Client, verdict};
 
 /// A tool as `tools/list` shows it, and as `schemas/core-2` publishes it.
 struct Listed {
@@ -102,6 +102,9 @@ pub fn consistent(tool: &str, data: &Value) {
     }
     if !ended && steps.iter().any(|s| matches!(state(s).as_str(), "failed" | "cancelled")) {
         fail("a step failed or was cancelled in a run that goes on");
+    }
+    if let Err(why) = verdict::consistent(data) {
+        fail(why);
     }
     for item in items {
         let step = steps.iter().find(|s| s["id"] == item["stepId"]);

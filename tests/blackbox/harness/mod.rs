@@ -2,23 +2,28 @@
 
 mod check;
 mod client;
+pub mod evaluator;
 mod expect;
 mod org;
 mod record;
 mod server;
+mod verdict;
 
 use std::sync::{Arc, LazyLock};
 
 pub use client::{Answer, Client, ToolError, anonymous, fresh};
+pub use evaluator::{Script, Trouble};
 pub use expect::{item, refused, refused_as, state, states, without_urls};
 pub use org::{Identity, Org, file};
-pub use server::{BRIEF_SECONDS, Options, Server, is_remote, stop_servers};
+pub use server::{Asks, BRIEF_SECONDS, Options, Server, is_remote, stop_servers};
 
 /// What one scenario needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Any server.
     Any,
+    /// Any server that asks the evaluator of this suite (profile check-1).
+    Evaluator,
     /// A server that the suite started and may treat as it likes.
     Own,
 }
@@ -38,6 +43,11 @@ impl Scenario {
             need: Need::Any,
             run: Box::new(move || run(&Org::new(&Server::shared(), name))),
         }
+    }
+
+    /// The same, of the profile check-1.
+    pub fn checked(module: &str, name: &'static str, run: fn(&Org)) -> Scenario {
+        Scenario { need: Need::Evaluator, ..Scenario::any(module, name, run) }
     }
 
     /// A scenario in an organization of its own, on a server whose clock runs an hour a second.
@@ -69,7 +79,8 @@ fn full(module: &str, name: &str) -> String {
     format!("{module}::{name}")
 }
 
-/// Lists the scenarios of a file: `any` runs against whatever server there is, the others say what they need.
+/// Lists the scenarios of a file: `any` runs against whatever server there is, the others say what they need, `checked`
+/// the profile check-1.
 macro_rules! scenarios {
     ($($need:ident: [$($name:ident),* $(,)?]),* $(,)?) => {
         pub fn scenarios() -> Vec<crate::harness::Scenario> {

@@ -14,7 +14,7 @@ use local::issuer::{Issuer, TokenRequest};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::Identity;
+use super::{Identity, evaluator};
 
 /// Starts the server, tells its process id, and kills it when standard input ends.
 const GUARD: &str = r#"
@@ -41,6 +41,17 @@ impl Default for Options {
     fn default() -> Options {
         Options { lease_seconds: 600, speed: 1 }
     }
+}
+
+/// Whom a server asks about submissions (profile check-1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asks {
+    /// The evaluator of this suite.
+    Endpoint,
+    /// The same, with this key, which it does not take.
+    WithKey(&'static str),
+    /// Nobody, so that the profile is not offered.
+    Nobody,
 }
 
 /// A server under test.
@@ -109,9 +120,14 @@ impl Server {
 
     /// Starts a server in a new folder.
     pub fn start(options: Options) -> Arc<Server> {
+        Server::start_asking(options, Asks::Endpoint)
+    }
+
+    /// Starts a server in a new folder that asks this evaluator.
+    pub fn start_asking(options: Options, asks: Asks) -> Arc<Server> {
         let folder = TempDir::with_prefix("procession-blackbox-").unwrap();
         let server = Server { place: Place::Own { folder, running: Mutex::new(None), issuer: OnceLock::new() } };
-        server.restart(options);
+        server.restart_asking(options, asks);
         let server = Arc::new(server);
         STARTED.lock().unwrap().push(Arc::downgrade(&server));
         server
@@ -144,19 +160,33 @@ impl Server {
 
     /// Starts the server on its folder, after killing the one that runs there.
     pub fn restart(&self, options: Options) {
+        self.restart_asking(options, Asks::Endpoint);
+    }
+
+    /// The same, asking this evaluator.
+    pub fn restart_asking(&self, options: Options, asks: Asks) {
         self.kill();
         let Place::Own { folder, running, .. } = &self.place else { panic!("this scenario needs a server of its own") };
         let log = std::fs::File::options().create(true).append(true).open(folder.path().join("log")).unwrap();
-        let mut guard = Command::new("sh")
+        let mut command = Command::new("sh");
+        command
             .args(["-c", GUARD, "guard", env!("CARGO_BIN_EXE_procession"), "dev", "--json"])
             .args(["--listen", "127.0.0.1:0", "--org", "blackbox", "--data"])
             .arg(self.data())
-            .args(["--lease-seconds", &options.lease_seconds.to_string(), "--speed", &options.speed.to_string()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn()
-            .unwrap();
+            .args(["--lease-seconds", &options.lease_seconds.to_string(), "--speed", &options.speed.to_string()]);
+        let endpoint = evaluator::endpoint();
+        let key = match asks {
+            Asks::Endpoint => Some(endpoint.key.as_str()),
+            Asks::WithKey(key) => Some(key),
+            Asks::Nobody => None,
+        };
+        if let Some(key) = key {
+            command.args(["--evaluator", &endpoint.url, "--evaluator-model", evaluator::MODEL]);
+            command.env(evaluator::KEY_VARIABLE, key);
+        } else {
+            command.env_remove(evaluator::KEY_VARIABLE);
+        }
+        let mut guard = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let alive = guard.stdin.take();
         let lines = BufReader::new(guard.stdout.take().unwrap()).lines();
         // The guard's line and the server's may come in either order.

@@ -208,7 +208,7 @@ steps:
 steps:
   - id: a
     agent: Do.
-    check: { yes: [Is it good?] }
+    check: Is it good?
   - { id: end, finish: over }
 ";
     for (profile, rest) in [("parallel-1", parallel), ("check-1", check)] {

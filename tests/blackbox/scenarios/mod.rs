@@ -4,6 +4,13 @@ mod arguments;
 mod assignments;
 mod authorization;
 mod catalogue;
+mod check_answers;
+mod check_candidates;
+mod check_errors;
+mod check_escalations;
+mod check_repeats;
+mod check_rules;
+mod checks;
 mod claims;
 mod endings;
 mod endpoint;
@@ -27,6 +34,7 @@ mod replays;
 mod restarts;
 mod rework;
 mod starts;
+mod supplier_check;
 mod test_mode;
 mod waits;
 
@@ -39,6 +47,13 @@ pub fn all() -> Vec<Scenario> {
         assignments::scenarios,
         authorization::scenarios,
         catalogue::scenarios,
+        check_answers::scenarios,
+        check_candidates::scenarios,
+        check_errors::scenarios,
+        check_escalations::scenarios,
+        check_repeats::scenarios,
+        check_rules::scenarios,
+        checks::scenarios,
         claims::scenarios,
         endings::scenarios,
         endpoint::scenarios,
@@ -62,6 +77,7 @@ pub fn all() -> Vec<Scenario> {
         restarts::scenarios,
         rework::scenarios,
         starts::scenarios,
+        supplier_check::scenarios,
         test_mode::scenarios,
         waits::scenarios,
     ];
