@@ -337,6 +337,12 @@ impl Store {
         if let Some(trace) = refusal.attempt.take() {
             let (step, attempt) = *trace;
             let run = &partition.run;
+            if run.step(&step).is_none_or(|s| s.attempt != attempt.attempt) {
+                // Time has made this step ready and nothing has written that yet: first it is written, so that the trace
+                // has an attempt to stay with.
+                self.tick_once(org, &run.meta.id).await?;
+                return Err(Error::Retry("time had moved the run on".to_owned()));
+            }
             let mut after = partition.attempts.clone();
             after.insert(step.clone(), attempt.clone());
             let next = keys::journal(org, &run.meta.id, run.rev + 1);

@@ -50,10 +50,10 @@ async fn a_run_is_shown_with_every_timer_applied_that_is_due() {
     assert_eq!(world.probe.reads.load(Ordering::Relaxed), 1, "one round, as ever");
     assert_eq!(world.stored(""), stored, "reading writes nothing");
     assert_eq!(states(&view), [Some(Done), Some(Waiting), None, None, None]);
-    let at = Some(started.run.started_at.plus_seconds(30 * 60));
-    assert_eq!(view.data.steps.get("pause").unwrap().current.at, at, "when it was due");
-    assert_eq!(Some(view.run.updated_at), at, "when the last thing happened");
-    assert_eq!(view.work_items[0].due, Some(at.unwrap().plus_seconds(60 * 60)));
+    let at = started.run.started_at.plus_seconds(30 * 60);
+    assert_eq!(view.data.steps.get("pause").unwrap().current.at, Some(at), "when it was due");
+    assert_eq!(view.run.updated_at, at, "when the last thing happened");
+    assert_eq!(view.work_items[0].due, Some(at.plus_seconds(60 * 60)));
     world.pass(60);
     assert_eq!(world.store.view(ORG, &run).await.unwrap(), view, "and nothing more happens by itself");
 
@@ -88,6 +88,22 @@ async fn what_is_shown_can_be_acted_on_before_any_timer_has_fired() {
     let view = decide(Decision::Approved(None)).await;
     assert_eq!(view.run.outcome.as_deref(), Some("over"));
     assert_eq!(world.stored(&format!("run/{ORG}/{run}")).len(), 3, "three writes: no timer ever fired");
+}
+
+#[tokio::test]
+async fn a_refused_submission_leaves_its_issues_on_a_step_that_no_timer_has_made_ready_yet() {
+    let world = World::with(&PAUSES.replace("due: 1h", "output: { seen: boolean }, due: 1h")).await;
+    let run = world.start("pauses", json!({})).await;
+    let ann = person("ann", &["editor"]);
+    world.pass(31 * 60);
+    let refused = code(world.decide(&ann, &run, Decision::Completed(work(json!({})))).await);
+    let issues = vec!["output.seen: missing".to_owned()];
+    assert_eq!(refused, (run::Code::NotAccepted, issues.clone()));
+    let handoff = async || world.store.view(ORG, &run).await.unwrap().work_items[0].handoff.clone().unwrap();
+    assert_eq!(handoff().await.issues.as_ref(), Some(&issues));
+    world.store.tick(ORG, &run).await.unwrap();
+    assert_eq!(handoff().await.issues, Some(issues), "and no timer takes them away");
+    world.decide(&ann, &run, Decision::Completed(work(json!({ "seen": true })))).await.unwrap();
 }
 
 #[tokio::test]

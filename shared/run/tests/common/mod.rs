@@ -230,6 +230,11 @@ impl Play {
                 if let Some(trace) = &refused.attempt {
                     let (step, attempt) = &**trace;
                     round_trip(attempt);
+                    if self.run.step(step).is_none_or(|s| s.attempt != attempt.attempt) {
+                        // Time has made the step ready and nobody has written that: a trace is left on what is written.
+                        assert!(!self.tick().is_empty(), "`{step}` has no such attempt");
+                        return self.act(actor, command);
+                    }
                     self.attempts.insert(step.clone(), attempt.clone());
                 }
                 return Err(refused);

@@ -22,6 +22,21 @@ pub fn wakes_when_it_must(play: &Play) {
     }
 }
 
+/// What is shown is what the next write finds: the same as when time alone had been written, but for the writing.
+pub fn shown_is_what_a_tick_makes(play: &Play) {
+    let (shown, attempts) = play.caught_up();
+    let ticked = tick(play, &play.run, play.clock);
+    assert!(shown.updated_at >= play.run.updated_at && shown.updated_at <= ticked.run.updated_at);
+    assert_eq!(shown.rev, play.run.rev);
+    let kept = |step: &String| !matches!(ticked.attempts.get(step), Some(None));
+    assert!(play.attempts.keys().filter(|s| kept(s)).eq(attempts.keys()), "attempts that are over are not there");
+    if ticked.is_empty() {
+        assert_eq!(shown, play.run);
+    }
+    let unwritten = |run: Run| Run { rev: 0, updated_at: play.clock, ..run };
+    assert_eq!(unwritten(shown), unwritten(ticked.run));
+}
+
 /// One late look leads to the same run as a look at every due time, but for how the writes were grouped.
 pub fn late_or_step_by_step(play: &Play) {
     for minutes in [1, 61, 3_000, 100_000_000] {

@@ -25,6 +25,7 @@ use proptest::test_runner::{FileFailurePersistence, TestRunner};
 
 use moves::Move;
 use processes::Plan;
+use run::Event;
 use session::Session;
 
 fn config() -> ProptestConfig {
@@ -38,7 +39,7 @@ proptest! {
     #[test]
     fn whatever_is_asked_of_it_a_run_keeps_its_rules(
         plan in Plan::any(),
-        moves in proptest::collection::vec(Move::any(), 1..60),
+        moves in proptest::collection::vec(Move::any(), 1..80),
     ) {
         let Some(mut session) = Session::start(&plan) else { return Ok(()) };
         session.play(&moves);
@@ -50,14 +51,19 @@ proptest! {
 #[test]
 fn the_moves_reach_every_event_and_every_refusal() {
     let mut runner = TestRunner::deterministic();
-    let strategy = (Plan::any(), proptest::collection::vec(Move::any(), 1..60));
+    let strategy = (Plan::any(), proptest::collection::vec(Move::any(), 1..80));
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
-    for _ in 0..400 {
+    for _ in 0..700 {
         let (plan, moves) = strategy.new_tree(&mut runner).unwrap().current();
         let Some(mut session) = Session::start(&plan) else { continue };
         session.play(&moves);
-        for event in session.play.entries.iter().flat_map(|e| &e.events) {
-            *seen.entry(word(&format!("{event:?}"))).or_default() += 1;
+        for entry in &session.play.entries {
+            for event in &entry.events {
+                *seen.entry(word(&format!("{event:?}"))).or_default() += 1;
+            }
+            for what in of_regions(&session.play.world.document, entry) {
+                *seen.entry(what.to_owned()).or_default() += 1;
+            }
         }
         for refused in &session.refusals {
             *seen.entry(refused.clone()).or_default() += 1;
@@ -78,6 +84,16 @@ fn the_moves_reach_every_event_and_every_refusal() {
         "Rewound",
         "Escalated",
         "Returned",
+        "Forked",
+        "Arrived",
+        "Joined",
+        "fork and join",
+        "fork and end",
+        "two arrivals",
+        "rework in a branch",
+        "a region again",
+        "a region taken along",
+        "an end in a region",
         "Overdue",
         "Held",
         "Consumed",
@@ -119,6 +135,28 @@ fn the_moves_reach_every_event_and_every_refusal() {
         let count = seen.get(wanted).copied().unwrap_or(0);
         assert!(count >= 5, "`{wanted}` was seen {count} times: {seen:#?}");
     }
+}
+
+/// What a write did to a region, beside its single events.
+fn of_regions(document: &process::Document, entry: &run::Entry) -> Vec<&'static str> {
+    let any = |wanted: &dyn Fn(&Event) -> bool| entry.events.iter().any(wanted);
+    let parallel = |id: &String| matches!(document.step(id).unwrap().kind, process::Kind::Parallel { .. });
+    let in_branch = |id: &str| order::branch(document, id).is_some();
+    let forked = any(&|e| matches!(e, Event::Forked { .. }));
+    let joined = any(&|e| matches!(e, Event::Joined { .. }));
+    let arrivals = entry.events.iter().filter(|e| matches!(e, Event::Arrived { .. })).count();
+    [
+        (forked && joined, "fork and join"),
+        (forked && any(&|e| matches!(e, Event::Failed { .. })), "fork and end"),
+        (arrivals > 1, "two arrivals"),
+        (any(&|e| matches!(e, Event::Rejected { step, .. } if in_branch(step))), "rework in a branch"),
+        (forked && any(&|e| matches!(e, Event::Rejected { .. })), "a region again"),
+        (any(&|e| matches!(e, Event::Rewound { steps } if steps.iter().any(parallel))), "a region taken along"),
+        (any(&|e| matches!(e, Event::Ended { cancelled, .. } if cancelled.iter().any(parallel))), "an end in a region"),
+    ]
+    .into_iter()
+    .filter_map(|(seen, what)| seen.then_some(what))
+    .collect()
 }
 
 fn word(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! Any process: a random acyclic graph of all seven kinds, written down and read as a file would be.
+//! Any process: a random acyclic graph of all eight kinds, written down and read as a file would be.
 
 use proptest::prelude::*;
 use run::{Actor, Limits};
@@ -9,16 +9,33 @@ use crate::common::{World, agent, document, person};
 /// Random numbers that a process is made of.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    steps: Vec<(u8, [u8; 7])>,
+    steps: Vec<Part>,
     /// What the run starts with.
     pub inputs: [u8; 3],
     small: bool,
     by_agent: bool,
 }
 
+/// A step's kind, its numbers, and the branches of a parallel one.
+type Part = (u8, [u8; 7], Vec<Vec<(u8, [u8; 7])>>);
+
+/// The kind of a parallel step, in these numbers.
+const PARALLEL: u8 = 14;
+
+/// The kind of an approval.
+const APPROVE: u8 = 6;
+
+/// Where a branch step leads that finishes its branch.
+const JOIN: usize = usize::MAX;
+
 impl Plan {
     pub fn any() -> impl Strategy<Value = Plan> {
-        let steps = proptest::collection::vec((0_u8..14, any::<[u8; 7]>()), 1..14);
+        let branch = proptest::collection::vec((0_u8..13, any::<[u8; 7]>()), 1..4);
+        let part = prop_oneof![
+            4 => (0_u8..PARALLEL, any::<[u8; 7]>(), Just(vec![])),
+            1 => (Just(PARALLEL), any::<[u8; 7]>(), proptest::collection::vec(branch, 2..4)),
+        ];
+        let steps = proptest::collection::vec(part, 1..14);
         (steps, any::<[u8; 3]>(), proptest::bool::weighted(0.2), proptest::bool::weighted(0.2))
             .prop_map(|(steps, inputs, small, by_agent)| Plan { steps, inputs, small, by_agent })
     }
@@ -59,48 +76,80 @@ impl Plan {
     }
 
     fn written(&self) -> Vec<Value> {
-        let mut drafts: Vec<Draft> = (0..self.steps.len()).map(|n| self.draft(n)).collect();
-        drafts.push(Draft { kind: "finish", forward: vec![], back: None });
-        let reached = reach(&drafts, 0, |d| d.forward.iter().copied().chain(d.back).collect());
-        let kept: Vec<usize> = (0..drafts.len()).filter(|n| reached[*n]).collect();
-        kept.iter().map(|n| self.write(*n, &drafts, &kept)).collect()
+        let drafts = self.drafts();
+        let reached = reach(&drafts, 0, |d| [d.forward.clone(), d.entries.clone(), Vec::from_iter(d.back)].concat());
+        // A region stands after its parallel step, or at the end of the file.
+        let (mut order, mut end): (Vec<usize>, Vec<usize>) = (vec![], vec![]);
+        for n in 0..=self.steps.len() {
+            order.push(n);
+            let place = if drafts[n].r[5] % 2 == 0 { &mut order } else { &mut end };
+            place.extend((0..drafts.len()).filter(|b| drafts[*b].parallel == Some(n)));
+        }
+        order.extend(end);
+        order.retain(|n| reached[*n]);
+        order.iter().enumerate().map(|(place, n)| self.write(*n, &drafts, order.get(place + 1))).collect()
     }
 
-    /// The kind of a step and where it leads.
+    /// Every step with its kind and where it leads: those of the plan, one finish, and then those of the branches.
+    fn drafts(&self) -> Vec<Draft> {
+        let mut drafts: Vec<Draft> = (0..self.steps.len()).map(|n| self.draft(n)).collect();
+        drafts.push(Draft { id: format!("s{}", self.steps.len()), ..Draft::new("finish", [0; 7]) });
+        for (n, (_, r, branches)) in self.steps.iter().enumerate() {
+            for (b, steps) in branches.iter().enumerate() {
+                let entry = drafts.len();
+                drafts[n].entries.push(entry);
+                let last = steps.len() - 1;
+                drafts.extend(steps.iter().enumerate().map(|(m, (kind, r))| {
+                    let place = |to: usize| if to > last { JOIN } else { entry + to };
+                    let later = |r: u8| if r < 190 { m + 1 } else { m + 1 + usize::from(r) % (last + 1 - m) };
+                    let mut draft = edges(*kind, *r, |r| place(later(r)));
+                    draft.id = format!("s{n}b{b}x{m}");
+                    draft.parallel = Some(n);
+                    draft
+                }));
+                // What no way leads to is in no branch; nothing in a branch returns to it.
+                let kept = reach(&drafts, entry, |d| d.forward.clone());
+                let branch: Vec<usize> = (entry..drafts.len()).filter(|n| kept[*n]).collect();
+                for n in branch.iter().filter(|n| drafts[**n].kind == "approve").copied().collect::<Vec<_>>() {
+                    let r = drafts[n].r;
+                    let upto = branch.iter().filter(|b| **b <= n || r[3] >= 210).count();
+                    drafts[n].back = (r[2] % 5 > 0).then(|| branch[usize::from(r[3]) % upto]);
+                }
+            }
+            // The order in which a parallel step lists its entries is its own.
+            if r[4] % 2 == 0 {
+                drafts[n].entries.reverse();
+            }
+        }
+        drafts
+    }
+
+    /// The kind of a step outside every branch and where it leads.
     fn draft(&self, n: usize) -> Draft {
-        let (kind, r) = self.steps[n];
+        let (kind, r, _) = &self.steps[n];
         let last = self.steps.len();
         // Edges lead to later steps alone, most of them to the very next.
         let later = |r: u8| if r < 190 { n + 1 } else { n + 1 + usize::from(r) % (last - n) };
-        let kind = match kind {
-            0..=3 => "agent",
-            4 | 5 => "task",
-            6..=8 => "approve",
-            9 => "wait",
-            10 | 11 => "wait_for",
-            12 => "wait_until",
-            _ if n > 0 => "finish",
-            _ => "agent",
+        // What a region came to is approved more often than not, for that is where rework meets one.
+        let joined = n > 0 && self.steps[n - 1].0 == PARALLEL && *kind != PARALLEL && r[6] % 4 > 0;
+        let mut draft = match *kind {
+            _ if joined => edges(APPROVE, *r, later),
+            13 if n > 0 => Draft::new("finish", *r),
+            kind => edges(kind, *r, later),
         };
-        let mut forward = match kind {
-            "finish" => vec![],
-            _ => vec![later(r[0])],
-        };
-        let second = later(r[1]);
-        if matches!(kind, "agent" | "task" | "wait_for") && r[2] % 2 == 0 && !forward.contains(&second) {
-            forward.push(second);
-        }
-        let back = (kind == "approve" && r[2] % 5 > 0).then(|| {
+        draft.id = format!("s{n}");
+        draft.back = (draft.kind == "approve" && r[2] % 5 > 0).then(|| {
             // Back, most of the time; an approval may name itself or a later step too.
             usize::from(r[3]) % (if r[3] < 210 { n + 1 } else { last + 1 })
         });
-        Draft { kind, forward, back }
+        draft
     }
 
-    fn write(&self, n: usize, drafts: &[Draft], kept: &[usize]) -> Value {
+    fn write(&self, n: usize, drafts: &[Draft], following: Option<&usize>) -> Value {
         let draft = &drafts[n];
-        let r = self.steps.get(n).map(|(_, r)| *r).unwrap_or_default();
-        let mut step = json!({ "id": id(n) });
+        let r = draft.r;
+        let id = |n: usize| drafts.get(n).map_or("join", |d| d.id.as_str());
+        let mut step = json!({ "id": draft.id });
         let span = |r: u8| ["0m", "5m", "1h", "2d"][usize::from(r) % 4];
         match draft.kind {
             "wait" => step["wait"] = json!(span(r[4])),
@@ -114,6 +163,7 @@ impl Plan {
                     }
                 }
             }
+            "parallel" => step["parallel"] = draft.entries.iter().map(|e| json!(id(*e))).collect(),
             "finish" => step["finish"] = json!(format!("outcome {n}")),
             kind => {
                 step[kind] = json!(format!("Do {n}."));
@@ -138,14 +188,13 @@ impl Plan {
         if let Some(back) = draft.back {
             step["on_reject"] = json!(id(back));
         }
-        let following = kept.iter().find(|k| **k > n);
         match draft.forward.as_slice() {
             [] => {}
             [one, two] if draft.kind != "wait_for" => {
                 step["next"] = json!([id(*one), { "to": id(*two), "when": "It is so" }]);
             }
-            // The default is the following step.
-            [one, ..] if Some(one) == following && r[6] % 2 == 0 => {}
+            // The default is the following step, but in a branch.
+            [one, ..] if Some(one) == following && r[6] % 2 == 0 && draft.parallel.is_none() => {}
             [one, ..] => step["next"] = json!(id(*one)),
         }
         // A timeout's own target would be dropped with the timeout, and with it the way there.
@@ -158,34 +207,69 @@ impl Plan {
 
     /// A path into the output of a step that may lie before step `n` of the run, or else this.
     fn path(&self, otherwise: &str, field: &str, n: usize, r: u8, drafts: &[Draft]) -> String {
-        let ahead = |from: usize| reach(drafts, from, |d| d.forward.clone());
+        let ahead = |from: usize| {
+            reach(drafts, from, |d| {
+                let after = d.parallel.filter(|_| d.forward.contains(&JOIN)).map(|p| drafts[p].forward.clone());
+                [d.forward.clone(), d.entries.clone(), after.unwrap_or_default()].concat()
+            })
+        };
         let from_start = ahead(0);
-        let before: Vec<usize> = (0..n)
-            .filter(|p| matches!(drafts[*p].kind, "agent" | "task") && from_start[*p] && ahead(*p)[n])
-            .filter(|p| output(self.steps[*p].1[6]).get(field).is_some())
+        let before: Vec<usize> = (0..drafts.len())
+            .filter(|p| *p != n && matches!(drafts[*p].kind, "agent" | "task") && from_start[*p] && ahead(*p)[n])
+            .filter(|p| output(drafts[*p].r[6]).get(field).is_some())
             .collect();
         match before.is_empty() || r % 2 == 0 {
             true => otherwise.to_owned(),
-            false => format!("steps.{}.output.{field}", id(before[usize::from(r) % before.len()])),
+            false => format!("steps.{}.output.{field}", drafts[before[usize::from(r) % before.len()]].id),
         }
     }
 }
 
 struct Draft {
+    id: String,
     kind: &'static str,
+    r: [u8; 7],
+    /// Where it leads, [`JOIN`] among it.
     forward: Vec<usize>,
     back: Option<usize>,
+    /// The entries of a parallel step.
+    entries: Vec<usize>,
+    /// The parallel step of the branch that it is in.
+    parallel: Option<usize>,
 }
 
-fn id(n: usize) -> String {
-    format!("s{n}")
+impl Draft {
+    fn new(kind: &'static str, r: [u8; 7]) -> Draft {
+        Draft { id: String::new(), kind, r, forward: vec![], back: None, entries: vec![], parallel: None }
+    }
+}
+
+/// A step that goes on to what `later` makes of a number.
+fn edges(kind: u8, r: [u8; 7], later: impl Fn(u8) -> usize) -> Draft {
+    let kind = match kind {
+        0..=3 => "agent",
+        4 | 5 => "task",
+        APPROVE..=8 => "approve",
+        9 => "wait",
+        10 | 11 => "wait_for",
+        12 => "wait_until",
+        PARALLEL => "parallel",
+        _ => "agent",
+    };
+    let mut draft = Draft::new(kind, r);
+    draft.forward.push(later(r[0]));
+    let second = later(r[1]);
+    if matches!(kind, "agent" | "task" | "wait_for") && r[2] % 2 == 0 && !draft.forward.contains(&second) {
+        draft.forward.push(second);
+    }
+    draft
 }
 
 fn reach(drafts: &[Draft], from: usize, edges: impl Fn(&Draft) -> Vec<usize>) -> Vec<bool> {
     let mut reached = vec![false; drafts.len()];
     let mut open = vec![from];
     while let Some(n) = open.pop() {
-        if !std::mem::replace(&mut reached[n], true) {
+        if n != JOIN && !std::mem::replace(&mut reached[n], true) {
             open.extend(edges(&drafts[n]));
         }
     }

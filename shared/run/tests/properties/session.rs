@@ -80,8 +80,9 @@ impl Session {
             Move::Forward(how) => self.forward(*how),
             Move::Claim { who, step } => {
                 let steps = &self.play.world.document.steps;
-                let step = match self.order.open() {
-                    Some(open) if step % 2 == 0 => open.to_owned(),
+                let open: Vec<&String> = self.order.open().iter().collect();
+                let step = match open.len() {
+                    some if some > 0 && step % 2 == 0 => open[usize::from(*step) / 2 % some].clone(),
                     _ => steps
                         .get(usize::from(*step) / 2 % (steps.len() + 1))
                         .map_or("nowhere".to_owned(), |s| s.id.clone()),
@@ -131,7 +132,10 @@ impl Session {
     }
 
     fn decide(&mut self, who: u8, item: u8, seen: u8, how: [u8; 4]) {
-        let open = self.play.run.steps.iter().find_map(|(id, s)| s.item.as_ref().map(|i| (id.clone(), i.clone())));
+        let (run, _) = self.play.caught_up();
+        let all: Vec<_> =
+            run.steps.iter().filter_map(|(id, s)| s.item.clone().map(|item| (id.clone(), item))).collect();
+        let open = all.get(usize::from(how[3]) % all.len().max(1)).cloned();
         let id = match (&open, self.items.len()) {
             (Some((_, open)), _) if item % 8 > 0 => open.id.clone(),
             (_, 0) => "w_1_99".to_owned(),
@@ -143,7 +147,8 @@ impl Session {
         };
         let seen = match seen % 4 {
             0 if !self.snapshots.is_empty() => self.snapshots[usize::from(seen) / 4 % self.snapshots.len()].clone(),
-            _ => snapshot(&self.play.run),
+            1 => snapshot(&self.play.run),
+            _ => snapshot(&run),
         };
         let first = &self.play.world.document.steps[0];
         let step = open.as_ref().and_then(|(id, _)| self.play.world.document.step(id)).unwrap_or(first);
@@ -158,12 +163,20 @@ impl Session {
         people().into_iter().find(|p| assigned_to(&context, p, &item.assigned))
     }
 
-    /// Does what the open step waits for, and does it right.
+    /// Does what one of the open steps waits for, and does it right, by what is shown at this moment.
     fn forward(&mut self, how: [u8; 4]) {
-        let Some(open) = self.order.open().map(str::to_owned) else { return };
-        let step = self.play.world.document.step(&open).unwrap().clone();
+        let (run, _) = self.play.caught_up();
+        let document = self.play.world.document.clone();
+        let parallel = |id: &str| matches!(document.step(id).unwrap().kind, Kind::Parallel { .. });
+        let of_somebody = run.steps.iter().filter(|(_, s)| matches!(s.status, Some(Status::Ready | Status::Waiting)));
+        let all: Vec<&String> = of_somebody.map(|(id, _)| id).filter(|id| !parallel(id)).collect();
+        let Some(open) = all.get(usize::from(how[3]) % all.len().max(1)).map(|id| (*id).clone()) else {
+            self.ask(&agent(run::SERVER), &Command::Tick).unwrap();
+            return assert!(self.order.ended(), "nothing is open, so time has ended it");
+        };
+        let step = document.step(&open).unwrap().clone();
         let submission = step.work().map(|work| right(work, [how[1], how[2], how[3]]));
-        if let Some(item) = self.play.run.step(&open).unwrap().item.clone() {
+        if let Some(item) = run.step(&open).unwrap().item.clone() {
             let by = self.decider(&item).expect("somebody whom it is assigned to");
             let decision = match (&step.kind, submission) {
                 _ if item.escalation.is_some() && how[0] % 2 == 0 => Decision::Returned("Go on.".to_owned()),
@@ -172,7 +185,7 @@ impl Session {
                 (_, Some(submission)) => Decision::Completed(submission),
                 (kind, None) => panic!("{kind:?} has a work item"),
             };
-            let command = Command::Decide { item: item.id, snapshot: snapshot(&self.play.run), decision };
+            let command = Command::Decide { item: item.id, snapshot: snapshot(&run), decision };
             let refused = self.ask(&by, &command).err();
             assert!(refused.as_ref().is_none_or(only_too_big), "a right decision is refused: {refused:?}");
             return;
@@ -180,7 +193,8 @@ impl Session {
         match &step.kind {
             Kind::Agent(_) => {
                 let now = self.play.clock.max(self.play.run.updated_at);
-                let live = self.tokens.iter().rfind(|t| t.current && now < t.expires_at).map(|t| t.claimed.clone());
+                let of_step = |t: &&Token| t.claimed.step == open && t.current && now < t.expires_at;
+                let live = self.tokens.iter().rfind(of_step).map(|t| t.claimed.clone());
                 if live.is_none() && how[0] % 4 == 0 {
                     let by = ["ada", "bob"][usize::from(how[0] / 4) % 2];
                     self.ask(&agent(by), &Command::Claim { step: open }).expect("nobody has it");
@@ -224,6 +238,8 @@ impl Session {
         let result = self.play.act(actor, command);
         match &result {
             Ok(change) => {
+                let written = usize::from(!change.events.is_empty());
+                assert_eq!(self.play.entries.len(), before.entries.len() + written, "a write is one entry");
                 holds::accepted(self, &before, actor, command, change);
                 self.learn(actor, command, change);
                 self.follow(before.entries.len());
@@ -231,6 +247,13 @@ impl Session {
                 self.again(actor, command);
             }
             Err(refused) => {
+                let mut before = before;
+                if self.play.entries.len() > before.entries.len() {
+                    assert!(refused.attempt.is_some(), "only a trace needs what time has made to be written");
+                    self.follow(before.entries.len());
+                    self.rest();
+                    before.tick();
+                }
                 holds::refused(&before, &self.play, command, refused);
                 let about = refused.issues.first().filter(|_| refused.code != Code::NotAccepted);
                 let about = about.map(|i| format!(" {}", i.split(':').next().unwrap_or_default())).unwrap_or_default();
@@ -242,10 +265,14 @@ impl Session {
 
     /// What callers know after an accepted command.
     fn learn(&mut self, actor: &Actor, command: &Command, change: &Change) {
-        let acting = matches!(command, Command::Renew { .. } | Command::Submit { .. } | Command::Escalate { .. });
-        if acting || matches!(command, Command::Claim { .. }) {
-            self.tokens.iter_mut().for_each(|t| t.current = false);
-        }
+        let acted_on = match command {
+            Command::Renew { token, .. } | Command::Submit { token, .. } | Command::Escalate { token, .. } => {
+                Some(&token.step)
+            }
+            Command::Claim { step } => Some(step),
+            _ => None,
+        };
+        self.tokens.iter_mut().filter(|t| Some(&t.claimed.step) == acted_on).for_each(|t| t.current = false);
         if let Reply::Leased { expires_at, .. } = &change.reply {
             let claimed = claimed(&change.reply, &actor.subject);
             self.tokens.push(Token { claimed, expires_at: *expires_at, current: true });
@@ -266,13 +293,22 @@ impl Session {
 
     /// What holds between two writes.
     fn rest(&self) {
-        self.order.rest();
-        assert_eq!(self.order.ended(), self.play.run.ended.is_some());
+        let Session { play, order, .. } = self;
+        order.rest(&play.world.document);
+        assert_eq!(order.ended(), play.run.ended.is_some());
         let open = |s: &run::StepState| matches!(s.status, Some(Status::Ready | Status::Waiting));
-        let steps: Vec<&str> = self.play.run.steps.iter().filter(|(_, s)| open(s)).map(|(id, _)| id.as_str()).collect();
-        assert_eq!(steps, Vec::from_iter(self.order.open()), "exactly one open step until the end");
+        let steps = play.run.steps.iter().filter(|(_, s)| open(s)).map(|(id, _)| id);
+        assert!(steps.eq(order.open()), "what is open and nothing else: {:?}", order.open());
+        for step in play.view()["steps"].as_array().unwrap() {
+            let shown = match step["state"].as_str() {
+                Some("ready" | "claimed" | "waiting") => Some("open"),
+                other => other,
+            };
+            assert_eq!(shown, order.state(step["id"].as_str().unwrap()), "{step}");
+        }
         holds::at_rest(&self.play);
         catch_up::wakes_when_it_must(&self.play);
+        catch_up::shown_is_what_a_tick_makes(&self.play);
     }
 
     /// The same command once more, by the same caller at the same time.
