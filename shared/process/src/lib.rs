@@ -3,8 +3,8 @@
 //! Pure: bytes in, a [`Document`] or every [`Problem`] at once out. Never touches a file, a clock or the environment.
 //!
 //! The way through: [`read()`] splits the file, loads the frontmatter as YAML 1.2 core (`yaml`), checks every rule of
-//! core §2 over the tree (`read`) and over the graph of steps (`graph`), and builds the [`Document`]. No recursion
-//! follows the input deeper than [`limits::DEPTH_LEVELS`].
+//! core §2 and of the profiles over the tree (`read`) and over the graph of steps (`graph`), and builds the [`Document`].
+//! No recursion follows the input deeper than [`limits::DEPTH_LEVELS`].
 
 mod graph;
 mod hash;
