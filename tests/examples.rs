@@ -5,6 +5,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use process::{CHECK_1, PARALLEL_1};
+
 fn examples() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let entries = std::fs::read_dir(&folder).expect("the examples");
@@ -35,8 +37,32 @@ fn the_examples_show_every_kind_of_step() {
     for folder in examples() {
         kinds.extend(read(&folder).document.expect("well-formed").steps.iter().map(|step| step.kind_name()));
     }
-    let all = ["agent", "approve", "finish", "task", "wait", "wait_for", "wait_until"];
+    let all = ["agent", "approve", "finish", "parallel", "task", "wait", "wait_for", "wait_until"];
     assert_eq!(kinds.into_iter().collect::<Vec<_>>(), all);
+}
+
+#[test]
+fn the_examples_show_both_profiles_alone_and_together() {
+    let mut shown = BTreeSet::new();
+    for folder in examples() {
+        shown.insert(read(&folder).document.expect("well-formed").profiles());
+    }
+    let all = [vec![], vec![CHECK_1], vec![CHECK_1, PARALLEL_1], vec![PARALLEL_1]];
+    assert_eq!(shown.into_iter().collect::<Vec<_>>(), all);
+}
+
+#[test]
+fn the_examples_show_every_kind_of_question_and_a_check_that_advises() {
+    let (mut kinds, mut advising) = (BTreeSet::new(), BTreeSet::new());
+    for folder in examples() {
+        let document = read(&folder).document.expect("well-formed");
+        for check in document.steps.iter().filter_map(|step| step.work()?.check.as_ref()) {
+            kinds.extend(check.questions.iter().map(|question| question.kind.name()));
+            advising.insert(check.advisory);
+        }
+    }
+    assert_eq!(kinds.into_iter().collect::<Vec<_>>(), ["choice", "rubric", "yes_no"]);
+    assert_eq!(advising.into_iter().collect::<Vec<_>>(), [false, true]);
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn two_agents_that_finish_at_one_moment_join_once(org: &Org) {
 fn an_agent_and_a_person_that_finish_at_one_moment_join_once(org: &Org) {
     let rest = PAIR.replace("two, agent: Two., output: { n: number }", "two, task: Two., person: clerk");
     org.publish(&file("pair", &rest));
-    (org.agent.token(), org.staff.token());
+    [&org.agent, &org.staff].into_iter().for_each(|c| drop(c.token().to_owned()));
     for _ in 0..ROUNDS {
         let run = org.agent.start("pair", json!({}));
         let claimed = org.agent.claim(&run, "one");
@@ -227,7 +227,7 @@ steps:
   - { id: end, finish: over }
 ";
     org.publish(&file("again", rest));
-    (org.other.token(), org.staff.token());
+    [&org.other, &org.staff].into_iter().for_each(|c| drop(c.token().to_owned()));
     for _ in 0..ROUNDS {
         let run = org.agent.start("again", json!({}));
         org.agent.work_on(&run, "draft", json!({}), json!({}));
@@ -288,7 +288,7 @@ fn a_repeated_request_gets_its_first_answer_across_fork_and_join(org: &Org) {
 fn one_request_from_many_connections_forks_and_joins_once(org: &Org) {
     let rest = format!("steps:\n  - {{ id: begin, agent: Begin. }}{}", PAIR.trim_start().trim_start_matches("steps:"));
     org.publish(&file("pair", &rest));
-    (org.agent.token(), org.other.token());
+    [&org.agent, &org.other].into_iter().for_each(|c| drop(c.token().to_owned()));
     let everywhere = |client: &Client, tool: &str, call: &Value| -> Value {
         let answers = at_once(12, |_| patient(client, tool, call));
         let first = answers[0].clone().unwrap();
