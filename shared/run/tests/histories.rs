@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 type Recorded = (&'static str, fn(Play) -> Play, Value);
 
 /// Every recorded play. A name is a file in `histories`.
-fn plays() -> [Recorded; 9] {
+fn plays() -> [Recorded; 11] {
     [
         ("happy", happy, json!({ "borrower": "Bea@Example.com", "days": 14 })),
         ("rework", rework, json!({})),
@@ -26,6 +26,8 @@ fn plays() -> [Recorded; 9] {
         ("failed", failed, json!({})),
         ("checked", checked, json!({ "shelf": "North 7" })),
         ("held", held, json!({ "found": "umbrella" })),
+        ("branches", branches, json!({ "guests": 12 })),
+        ("broken-off", broken_off, json!({})),
     ]
 }
 
@@ -166,6 +168,40 @@ fn held(mut play: Play) -> Play {
         "match",
         Submission { output, evidence: vec![Cited::Link("book 4, page 9".to_owned())], ..work(json!({})) },
     );
+    play
+}
+
+fn branches(mut play: Play) -> Play {
+    let (cook, gardener, host) = (person("cora", &["g_cook"]), person("gus", &["g_gardener"]), person("mira", &[]));
+    let no = |note: &str| Decision::Rejected(note.to_owned());
+    play.clock(5).does("plan", work(json!({ "day": "Sunday" })));
+    let token = play.clock(10).claim_by("bob", "cake").unwrap();
+    play.renew(&token, Some("The oven is hot.")).unwrap();
+    play.does_claimed("cake", work(json!({ "layers": 2 })));
+    // Rework in one branch while the others go on; the tent is overdue meanwhile.
+    play.clock(70).decide(&cook, "taste", no("Too dry.")).unwrap();
+    let wet = Submission { output: Some(object(json!({ "poles": 8 }))), ..routed(json!({}), "dry") };
+    play.clock(80).decide(&gardener, "tent", Decision::Completed(wet)).unwrap();
+    play.clock(90).does("cake", work(json!({ "layers": 3 })));
+    // The tent has dried before this; the band never called.
+    play.clock(130).decide(&cook, "taste", Decision::Approved(Some("Good.".to_owned()))).unwrap();
+    play.clock(250).tick();
+    play.clock(260).decide(&host, "host", no("Without music it is no party.")).unwrap();
+    play.clock(265).send("band", json!({ "name": "The Reeds" })).unwrap();
+    let dry = Submission { output: Some(object(json!({ "poles": 8 }))), ..routed(json!({}), "join") };
+    play.clock(270).decide(&gardener, "tent", Decision::Completed(dry)).unwrap();
+    play.clock(280).does("cake", work(json!({ "layers": 4 }))).does("tune", work(json!({})));
+    play.clock(290).decide(&cook, "taste", Decision::Approved(None)).unwrap();
+    play.clock(300).decide(&host, "host", Decision::Approved(None)).unwrap();
+    play
+}
+
+fn broken_off(mut play: Play) -> Play {
+    play.clock(5).does("begin", work(json!({})));
+    play.clock(7).claim("carry");
+    play.clock(8).send("weather", json!({ "rain": true })).unwrap();
+    // Late: the van is to be parked since 15, and nobody is there to hold the door at 25.
+    play.clock(40).tick();
     play
 }
 

@@ -312,7 +312,7 @@ impl Play {
 
     /// The id of the step's open work item.
     pub fn item(&self, step: &str) -> String {
-        match self.run.step(step).and_then(|s| s.item.as_ref()) {
+        match self.caught_up().0.step(step).and_then(|s| s.item.as_ref()) {
             Some(item) => item.id.clone(),
             None => panic!("`{step}` has no open work item"),
         }
@@ -326,7 +326,7 @@ impl Play {
 
     /// Decides this work item, with a current snapshot.
     pub fn decide_item(&mut self, actor: &Actor, item: &str, decision: Decision) -> Result<Change, Refusal> {
-        let command = Command::Decide { item: item.to_owned(), snapshot: snapshot(&self.run), decision };
+        let command = Command::Decide { item: item.to_owned(), snapshot: snapshot(&self.caught_up().0), decision };
         self.act(actor, &command)
     }
 
