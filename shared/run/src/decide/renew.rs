@@ -41,7 +41,7 @@ pub(super) fn held(flow: &Flow<'_>, actor: &Actor, token: &Claimed) -> Result<At
     }
     let attempt = flow.attempt(&token.step);
     match &attempt.lease {
-        Some(lease) if lease.serial != token.lease => {
+        Some(lease) if lease.serial != token.lease || lease.holder != token.subject => {
             Err(stale("This token was replaced by a later claim or renewal."))
         }
         Some(lease) if flow.now >= lease.expires_at => {

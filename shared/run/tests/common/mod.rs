@@ -215,14 +215,14 @@ impl Play {
 
     /// Decides a command, asks the evaluator where a step wants it, and commits what comes of it.
     pub fn act(&mut self, actor: &Actor, command: &Command) -> Result<Change, Refusal> {
-        let mut decided = decide(self.world.context(), &self.run, &self.attempts, actor, command, self.clock);
+        let mut command = command.clone();
+        let mut decided = decide(self.world.context(), &self.run, &self.attempts, actor, &command, self.clock);
         if let Err(Fault::Check(inquiry)) = decided {
             let answers = self.answers.pop_front().unwrap_or_else(|| panic!("nobody expected {inquiry:?}"));
             let evaluation = Evaluation { model: JUDGE.to_owned(), answers, truncated: inquiry.truncated };
             self.asked.push(*inquiry);
-            let mut evaluated = command.clone();
-            evaluated.evaluated(&evaluation);
-            decided = decide(self.world.context(), &self.run, &self.attempts, actor, &evaluated, self.clock);
+            command.evaluated(&evaluation);
+            decided = decide(self.world.context(), &self.run, &self.attempts, actor, &command, self.clock);
         }
         let change = match refusal(decided) {
             Ok(change) => change,
@@ -233,14 +233,14 @@ impl Play {
                     if self.run.step(step).is_none_or(|s| s.attempt != attempt.attempt) {
                         // Time has made the step ready and nobody has written that: a trace is left on what is written.
                         assert!(!self.tick().is_empty(), "`{step}` has no such attempt");
-                        return self.act(actor, command);
+                        return self.act(actor, &command);
                     }
                     self.attempts.insert(step.clone(), attempt.clone());
                 }
                 return Err(refused);
             }
         };
-        self.commit(actor, command, &change);
+        self.commit(actor, &command, &change);
         Ok(change)
     }
 

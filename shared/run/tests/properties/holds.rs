@@ -1,6 +1,6 @@
 //! What holds after every step: of an accepted command, of a refused one, and of a run at rest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use process::{EvidenceKind, Kind, Next, value::check_fields};
 use run::{
@@ -9,6 +9,7 @@ use run::{
 };
 use serde_json::Value;
 
+use crate::checks;
 use crate::common::Play;
 use crate::order::branch;
 use crate::session::{Session, Token};
@@ -44,18 +45,22 @@ pub fn accepted(session: &Session, before: &Play, actor: &Actor, command: &Comma
             Event::Completed { step, record } | Event::Rejected { step, record } | Event::Failed { step, record } => {
                 assert!(record.at <= change.at && record.at >= before.run.meta.started_at);
                 completion(before, actor, command, step, record);
+                if before.world.document.step(step).unwrap().work().is_some() && record.decision.is_none() {
+                    checks::completed(before, &session.play, command, step, record);
+                }
                 if matches!(command, Command::Submit { .. })
                     || matches!(command, Command::Decide { decision: Decision::Completed(_), .. })
                 {
                     within_size(before, change, n, record);
                 }
             }
-            Event::Escalated { .. } => assert!(matches!(command, Command::Escalate { .. })),
+            Event::Escalated { step, item } => checks::escalated(before, &session.play, command, change, step, item),
             Event::Returned { .. } => assert!(matches!(command, Command::Decide { .. })),
             Event::Ended { ended, .. } if ended.cancelled => assert!(matches!(command, Command::Cancel { .. })),
             _ => {}
         }
     }
+    checks::asked(before, &session.play, command);
     data_and_snapshot(before, change);
     siblings(before, change);
 }
@@ -147,7 +152,9 @@ fn data_and_snapshot(before: &Play, change: &Change) {
 }
 
 /// A refusal changes nothing but, when a submission is refused, the handoff.
-pub fn refused(before: &Play, after: &Play, command: &Command, refused: &Refusal) {
+pub fn refused(before: &Play, after: &Play, actor: &Actor, command: &Command, refused: &Refusal) {
+    checks::asked(before, after, command);
+    checks::refused(before, after, actor, command, refused);
     assert_eq!((&before.run, &before.entries), (&after.run, &after.entries));
     match &refused.attempt {
         None => assert_eq!(before.attempts, after.attempts),
@@ -191,7 +198,10 @@ pub fn at_rest(play: &Play) {
         let waits = state.status == Some(Status::Waiting) && matches!(kind, "agent" | "task" | "approve");
         assert_eq!(state.item.is_some(), waits, "{id}");
         assert_eq!(items.iter().any(|i| i["stepId"] == **id), waits);
-        assert!(state.item.as_ref().is_none_or(|i| i.escalation.is_some() == (kind == "agent")));
+        assert!(state.item.as_ref().is_none_or(|i| match (&i.escalation, kind) {
+            (Some(escalation), "task") => escalation.check.is_some(),
+            (escalation, kind) => escalation.is_some() == (kind == "agent"),
+        }));
         assert_eq!(state.ready_since.is_some(), matches!(state.status, Some(Status::Ready | Status::Waiting)));
     }
     for (step, attempt) in &play.attempts {
@@ -200,6 +210,7 @@ pub fn at_rest(play: &Play) {
         assert!(attempt.lease.is_none() || run.step(step).unwrap().status == Some(Status::Ready));
     }
     assert!(run.ended.is_none() || run.held.is_empty());
+    checks::at_rest(play);
 
     let mut issued: Vec<String> = Vec::new();
     let mut completions: BTreeMap<&str, usize> = BTreeMap::new();
@@ -210,7 +221,9 @@ pub fn at_rest(play: &Play) {
         last = entry.at;
         for event in &entry.events {
             match event {
-                Event::Assigned { item, .. } | Event::Escalated { item, .. } => {
+                Event::Assigned { item, .. }
+                | Event::Escalated { item, .. }
+                | Event::Returned { item: Some(item), .. } => {
                     assert!(!issued.contains(&item.id), "an id of its own");
                     assert!(run.issued(&item.id));
                     issued.push(item.id.clone());
@@ -245,18 +258,26 @@ pub fn at_rest(play: &Play) {
 
 fn data_shape(play: &Play, view: &Value, completions: &BTreeMap<&str, usize>) {
     let shown = view["data"]["steps"].as_object().unwrap();
+    let unsure = |id: &str| play.run.step(id).and_then(|s| s.escalation()).is_some_and(|e| e.check.is_some());
+    let waiting = play.run.steps.keys().map(String::as_str).filter(|id| unsure(id));
     assert_eq!(
-        shown.keys().map(String::as_str).collect::<std::collections::BTreeSet<_>>(),
-        completions.keys().copied().collect()
+        shown.keys().map(String::as_str).collect::<BTreeSet<_>>(),
+        completions.keys().copied().chain(waiting).collect()
     );
     for (id, entry) in shown {
         let kind = play.world.document.step(id).unwrap().kind_name();
         assert!(!matches!(kind, "finish" | "parallel"), "it records nothing");
         let history = entry["history"].as_array().expect("always a history");
         let current = entry.get("by").is_some();
-        assert_eq!(history.len() + usize::from(current), completions[id.as_str()], "no completion is lost: {entry}");
+        assert_eq!(
+            history.len() + usize::from(current),
+            completions.get(id.as_str()).copied().unwrap_or(0),
+            "no completion is lost: {entry}"
+        );
         let keys = |v: &Value| v.as_object().unwrap().keys().filter(|k| *k != "history").cloned().collect::<Vec<_>>();
-        assert!(current || keys(entry).is_empty(), "a rewound step has its history alone");
+        let alone: &[&str] = if unsure(id) { &["check"] } else { &[] };
+        assert!(current || keys(entry) == alone, "a rewound step has its history alone");
+        assert!(!unsure(id) || entry["check"]["verdict"] == "unsure", "the verdict that waits");
         assert!(history.iter().all(|h| h.get("history").is_none() && h.get("by").is_some()), "never nested");
         let times: Vec<_> = history.iter().map(|h| h["at"].as_str().unwrap()).collect();
         assert!(times.is_sorted(), "oldest first");

@@ -11,6 +11,7 @@
 mod common;
 
 mod catch_up;
+mod checks;
 mod holds;
 mod moves;
 mod order;
@@ -53,13 +54,16 @@ fn the_moves_reach_every_event_and_every_refusal() {
     let mut runner = TestRunner::deterministic();
     let strategy = (Plan::any(), proptest::collection::vec(Move::any(), 1..80));
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
-    for _ in 0..700 {
+    for _ in 0..900 {
         let (plan, moves) = strategy.new_tree(&mut runner).unwrap().current();
         let Some(mut session) = Session::start(&plan) else { continue };
         session.play(&moves);
         for entry in &session.play.entries {
             for event in &entry.events {
                 *seen.entry(word(&format!("{event:?}"))).or_default() += 1;
+            }
+            for what in checks::seen(entry) {
+                *seen.entry(what).or_default() += 1;
             }
             for what in of_regions(&session.play.world.document, entry) {
                 *seen.entry(what.to_owned()).or_default() += 1;
@@ -94,6 +98,15 @@ fn the_moves_reach_every_event_and_every_refusal() {
         "a region again",
         "a region taken along",
         "an end in a region",
+        "recorded pass",
+        "recorded unsure",
+        "advisory pass",
+        "advisory fail",
+        "advisory unsure",
+        "advisory error",
+        "held",
+        "held task",
+        "returned task",
         "Overdue",
         "Held",
         "Consumed",
@@ -123,6 +136,9 @@ fn the_moves_reach_every_event_and_every_refusal() {
         "decide Invalid decision",
         "decide Invalid note",
         "decide NotAccepted",
+        "decide Invalid output",
+        "submit Retry",
+        "decide Retry",
         "cancel Forbidden",
         "cancel Invalid reason",
         "send_event Forbidden",

@@ -15,6 +15,8 @@ pub enum Move {
     Clock(i64),
     /// Whatever brings the run forward, done right.
     Forward([u8; 4]),
+    /// From now on the evaluator answers so.
+    Mood(u8),
     Claim {
         who: u8,
         step: u8,
@@ -57,6 +59,7 @@ impl Move {
         let b = any::<u8>;
         prop_oneof![
             10 => any::<[u8; 4]>().prop_map(Move::Forward),
+            3 => b().prop_map(Move::Mood),
             4 => prop_oneof![6 => 0_i64..9, 3 => 10_i64..90, 1 => -30_i64..0, 1 => 1_000_i64..4_000].prop_map(Move::Clock),
             5 => (b(), b()).prop_map(|(who, step)| Move::Claim { who, step }),
             3 => (b(), b(), any::<bool>()).prop_map(|(who, token, note)| Move::Renew { who, token, note }),
@@ -154,6 +157,8 @@ pub fn perhaps_right(work: &Work, how: [u8; 3]) -> Submission {
         9 => s.next = Some("nowhere".to_owned()),
         10 => (s.next, s.reason) = (s.reason, s.next),
         11 => s.reason = Some(" ".to_owned()),
+        13 => s.output = None,
+        14 => s = Submission::default(),
         12 => s.output.iter_mut().flat_map(Map::values_mut).for_each(|v| *v = json!("x".repeat(300))),
         _ => {}
     }
@@ -174,7 +179,9 @@ pub fn decision(kind: &Kind, escalated: bool, how: [u8; 4]) -> Decision {
         (3, _) => Decision::Approved(None),
         (4..=9, Kind::Approve { .. }) => Decision::Rejected(note()),
         (_, Kind::Approve { .. }) => Decision::Approved((how[2] % 2 == 0).then(note)),
-        (4..=9, _) if escalated => Decision::Returned(note()),
+        (4..=8, _) if escalated => Decision::Returned(note()),
+        (10, _) if escalated => Decision::Completed(Submission::default()),
+        (11..=12, _) if escalated => Decision::Completed(Submission { output: None, ..work([how[1], how[2], how[3]]) }),
         _ => Decision::Completed(work([how[1], how[2], how[3]])),
     }
 }

@@ -152,9 +152,15 @@ impl Order {
                 self.states.extend(unfinished.into_iter().map(|id| (id, "cancelled")));
                 self.ended = true;
             }
-            Event::Escalated { step, .. } | Event::Returned { step, .. } => {
+            Event::Escalated { step, item } => {
                 assert!(self.open.contains(step));
-                assert_eq!(file.kind(step), "agent");
+                let by_check = item.escalation.as_ref().is_some_and(|e| e.check.is_some());
+                assert!(file.kind(step) == "agent" || (file.kind(step) == "task" && by_check));
+                assert!(!by_check || file.step(step).1.contains_key("check"));
+            }
+            Event::Returned { step, item, .. } => {
+                assert!(self.open.contains(step));
+                assert_eq!(file.kind(step), if item.is_some() { "task" } else { "agent" });
             }
             Event::Overdue { step, .. } => assert!(self.open.contains(step)),
             Event::Consumed { step, .. } => {

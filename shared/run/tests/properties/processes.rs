@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use run::{Actor, Limits};
 use serde_json::{Map, Value, json};
 
+use crate::checks::check;
 use crate::common::{World, agent, document, person};
 
 /// Random numbers that a process is made of.
@@ -70,7 +71,7 @@ impl Plan {
         let text = front.as_object().unwrap().iter().map(|(k, v)| format!("{k}: {v}")).collect::<Vec<_>>().join("\n");
         let mut world = World::new(document(&text));
         if self.small {
-            world.limits = Limits { run_data_bytes: 500, ..world.limits };
+            world.limits = Limits { run_data_bytes: 700, check_state_bytes: 200, ..world.limits };
         }
         world
     }
@@ -184,6 +185,12 @@ impl Plan {
             step["output"] = output(r[6]);
             step["evidence"] =
                 json!([[].as_slice(), &["file"], &["link"], &["file", "link"]][usize::from(r[5] / 8) % 4]);
+        }
+        if let Some((check, advisory)) = check(r[3]).filter(|_| matches!(draft.kind, "agent" | "task")) {
+            step["check"] = check;
+            if advisory || r[4] % 4 == 0 {
+                step["advisory"] = json!(advisory);
+            }
         }
         if let Some(back) = draft.back {
             step["on_reject"] = json!(id(back));

@@ -3,8 +3,8 @@
 
 use process::Kind;
 use run::{
-    Actor, ActorKind, Change, Claimed, Code, Command, Decision, Mode, Refusal, Reply, Status, Time, assigned_to,
-    snapshot, timers,
+    Actor, ActorKind, Change, Claimed, Code, Command, Decision, Mode, Refusal, Reply, Status, Submission, Time,
+    assigned_to, snapshot, timers,
 };
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::common::{Play, agent, claimed, exact, object, refusal, tool};
 use crate::moves::{Move, anybody, decision, people, perhaps_right, right};
 use crate::order::Order;
 use crate::processes::Plan;
-use crate::{catch_up, holds};
+use crate::{catch_up, checks, holds};
 
 /// A token as its holder has it.
 #[derive(Debug, Clone)]
@@ -31,6 +31,8 @@ pub struct Session {
     snapshots: Vec<String>,
     /// What was refused: tool, code, and what the first issue is about.
     pub refusals: Vec<String>,
+    /// How the evaluator answers.
+    mood: u8,
 }
 
 impl Session {
@@ -54,6 +56,7 @@ impl Session {
             items: vec![],
             snapshots: vec![],
             refusals: vec![],
+            mood: 0,
         };
         session.follow(0);
         session.rest();
@@ -78,6 +81,7 @@ impl Session {
                 self.play.clock = Time::from_millis(self.play.clock.millis() + minutes * 60_000);
             }
             Move::Forward(how) => self.forward(*how),
+            Move::Mood(mood) => self.mood = *mood,
             Move::Claim { who, step } => {
                 let steps = &self.play.world.document.steps;
                 let open: Vec<&String> = self.order.open().iter().collect();
@@ -174,12 +178,21 @@ impl Session {
             self.ask(&agent(run::SERVER), &Command::Tick).unwrap();
             return assert!(self.order.ended(), "nothing is open, so time has ended it");
         };
+        self.mood = if how[2] % 3 == 0 { how[1] } else { 0 };
         let step = document.step(&open).unwrap().clone();
         let submission = step.work().map(|work| right(work, [how[1], how[2], how[3]]));
         if let Some(item) = run.step(&open).unwrap().item.clone() {
             let by = self.decider(&item).expect("somebody whom it is assigned to");
+            if held(&item) && how[1] % 2 == 0 {
+                let half = Submission { summary: Some("Half.".to_owned()), ..Submission::default() };
+                let decision = Decision::Completed(half);
+                let command = Command::Decide { item: item.id.clone(), snapshot: snapshot(&run), decision };
+                let refused = self.ask(&by, &command).expect_err("half an adoption");
+                assert_eq!((refused.code, refused.attempt), (Code::Invalid, None));
+            }
             let decision = match (&step.kind, submission) {
                 _ if item.escalation.is_some() && how[0] % 2 == 0 => Decision::Returned("Go on.".to_owned()),
+                _ if held(&item) && how[0] % 4 == 1 => Decision::Completed(Submission::default()),
                 (Kind::Approve { .. }, _) if how[0] % 3 == 0 => Decision::Rejected("Again.".to_owned()),
                 (Kind::Approve { .. }, _) => Decision::Approved(None),
                 (_, Some(submission)) => Decision::Completed(submission),
@@ -187,7 +200,7 @@ impl Session {
             };
             let command = Command::Decide { item: item.id, snapshot: snapshot(&run), decision };
             let refused = self.ask(&by, &command).err();
-            assert!(refused.as_ref().is_none_or(only_too_big), "a right decision is refused: {refused:?}");
+            assert!(refused.as_ref().is_none_or(too_big_or_unchecked), "a right decision is refused: {refused:?}");
             return;
         }
         match &step.kind {
@@ -210,7 +223,10 @@ impl Session {
                 let by = agent(&token.subject);
                 let command = Command::Submit { token, submission: submission.unwrap() };
                 let refused = self.ask(&by, &command).err();
-                assert!(refused.as_ref().is_none_or(only_too_big), "a right submission is refused: {refused:?}");
+                assert!(
+                    refused.as_ref().is_none_or(too_big_or_unchecked),
+                    "a right submission is refused: {refused:?}"
+                );
             }
             Kind::WaitFor { event, .. } if how[0] % 2 == 0 => {
                 let command = Command::SendEvent { name: event.clone(), data: object(json!({ "n": how[1] })) };
@@ -234,6 +250,8 @@ impl Session {
 
     /// Runs one command and checks everything.
     fn ask(&mut self, actor: &Actor, command: &Command) -> Result<Change, Refusal> {
+        self.play.answers =
+            checks::questions(&self.play, command).map(|q| checks::answers(&q, self.mood)).into_iter().collect();
         let before = self.play.clone();
         let result = self.play.act(actor, command);
         match &result {
@@ -254,7 +272,7 @@ impl Session {
                     self.rest();
                     before.tick();
                 }
-                holds::refused(&before, &self.play, command, refused);
+                holds::refused(&before, &self.play, actor, command, refused);
                 let about = refused.issues.first().filter(|_| refused.code != Code::NotAccepted);
                 let about = about.map(|i| format!(" {}", i.split(':').next().unwrap_or_default())).unwrap_or_default();
                 self.refusals.push(format!("{} {:?}{about}", tool(command), refused.code));
@@ -333,6 +351,16 @@ fn text(blank: bool) -> String {
     if blank { " ".to_owned() } else { "Because.".to_owned() }
 }
 
-fn only_too_big(refused: &Refusal) -> bool {
-    refused.code == Code::NotAccepted && matches!(refused.issues.as_slice(), [one] if one.starts_with("run data: "))
+/// Whether the item holds a candidate.
+fn held(item: &run::Item) -> bool {
+    item.escalation.as_ref().is_some_and(|e| e.candidate.is_some())
+}
+
+/// What is right in itself may still be too much, or not be what a check likes.
+fn too_big_or_unchecked(refused: &Refusal) -> bool {
+    let all = |start: &str| !refused.issues.is_empty() && refused.issues.iter().all(|i| i.starts_with(start));
+    match refused.code {
+        Code::NotAccepted => all("check: ") || (all("run data: ") && refused.issues.len() == 1),
+        code => code == Code::Retry,
+    }
 }
