@@ -6,7 +6,7 @@ use process::Document;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Attempt, Evaluation, Event, EvidenceFile, Inquiry, Mode, Run, Time};
+use crate::{Attempt, Evaluation, Event, Evidence, EvidenceFile, Inquiry, Mode, Run, Time};
 
 /// Everything about a run that a decision is made from, apart from the run: all of it fixed for the run's life, or
 /// configuration.
@@ -107,7 +107,9 @@ pub struct Submission {
     /// Why that route.
     pub reason: Option<String>,
     /// What an evaluator said of it, once it was asked ([`Fault::Check`]).
-    pub evaluation: Option<Evaluation>,
+    pub evaluation: Option<Box<Evaluation>>,
+    /// What the server found out about the evidence of the candidate that this adopts, in its order ([`Command::adopts`]).
+    pub adopted: Option<Vec<Cited>>,
 }
 
 /// An evidence item as cited, with what the server found out about it.
@@ -178,12 +180,29 @@ pub enum Command {
 }
 
 impl Command {
+    /// The evidence of the candidate that the command adopts, in this run; nothing when it adopts none. Its files were
+    /// verified when they were submitted, and are to be verified anew ([`Submission::adopted`]).
+    pub fn adopts<'r>(&self, run: &'r Run) -> &'r [Evidence] {
+        let Command::Decide { item, decision: Decision::Completed(Submission { output: None, .. }), .. } = self else {
+            return &[];
+        };
+        let escalation = run.open_item(item).and_then(|(_, item)| item.escalation.as_ref());
+        escalation.and_then(|e| e.candidate.as_deref()).map_or(&[], |candidate| &candidate.evidence)
+    }
+
+    /// Adds what the server found out about the evidence that the command adopts; nothing on a command that adopts none.
+    pub fn verified(&mut self, cited: Vec<Cited>) {
+        if let Command::Decide { decision: Decision::Completed(submission), .. } = self {
+            submission.adopted = Some(cited);
+        }
+    }
+
     /// Adds what an evaluator said of the command's submission; nothing on a command that has none.
     pub fn evaluated(&mut self, evaluation: &Evaluation) {
         if let Command::Submit { submission, .. } | Command::Decide { decision: Decision::Completed(submission), .. } =
             self
         {
-            submission.evaluation = Some(evaluation.clone());
+            submission.evaluation = Some(Box::new(evaluation.clone()));
         }
     }
 }

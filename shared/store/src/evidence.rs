@@ -29,6 +29,16 @@ pub enum EvidenceRef {
     Link(String),
 }
 
+impl EvidenceRef {
+    /// How what was accepted is cited again.
+    pub(crate) fn of(accepted: &run::Evidence) -> EvidenceRef {
+        match accepted {
+            run::Evidence::File(file) => EvidenceRef::File(file.r#ref.clone()),
+            run::Evidence::Link { r#ref } => EvidenceRef::Link(r#ref.clone()),
+        }
+    }
+}
+
 /// What is stored of an upload beside its bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

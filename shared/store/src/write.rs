@@ -147,6 +147,12 @@ impl Store {
             return Err(Error::refused(run::Code::NotFound, format!("No run `{run_id}` in this organization.")));
         };
         let mut command = command(cited?);
+        // What a person adopts is accepted anew, and its files may have been altered since they were submitted.
+        let held = command.adopts(&partition.run);
+        if !held.is_empty() {
+            let held: Vec<EvidenceRef> = held.iter().map(EvidenceRef::of).collect();
+            command.verified(self.cited(request.org, &held).await?);
+        }
         let version = self.version_of(request.org, &partition.run.meta).await?;
         let context = self.context(&version);
         let decide = |command: &Command, clock| {

@@ -44,7 +44,7 @@ pub(super) fn finish(
                 return Err(Refusal::new(Code::Invalid, message).issue("output: missing").into());
             }
             let verdict = escalation.check.clone();
-            accepted(flow, actor, step, &candidate.submission(), Summary::Optional, verdict)?
+            accepted(flow, actor, step, &candidate.submission(submission.adopted.clone()), Summary::Optional, verdict)?
         }
         _ => accepted(flow, actor, step, submission, Summary::Optional, None)?,
     };
@@ -53,24 +53,25 @@ pub(super) fn finish(
 
 /// Whether there is anything of it beside the output.
 fn says_something(submission: &Submission) -> bool {
-    let Submission { output: _, evidence, summary, next, reason, evaluation: _ } = submission;
+    let Submission { output: _, evidence, summary, next, reason, evaluation: _, adopted: _ } = submission;
     !evidence.is_empty() || [summary, next, reason].into_iter().any(|text| given(text.as_deref()).is_some())
 }
 
 impl Candidate {
-    /// As it was submitted. Its files were verified then.
-    fn submission(&self) -> Submission {
+    /// As it was submitted, with its evidence as the server finds it now; as it was verified then when nobody looked.
+    fn submission(&self, adopted: Option<Vec<Cited>>) -> Submission {
         let cited = |evidence: &Evidence| match evidence {
             Evidence::Link { r#ref } => Cited::Link(r#ref.clone()),
             Evidence::File(file) => Cited::File(file.clone()),
         };
         Submission {
             output: Some(self.output.clone()),
-            evidence: self.evidence.iter().map(cited).collect(),
+            evidence: adopted.unwrap_or_else(|| self.evidence.iter().map(cited).collect()),
             summary: self.summary.clone(),
             next: self.next.clone(),
             reason: self.reason.clone(),
             evaluation: None,
+            adopted: None,
         }
     }
 }

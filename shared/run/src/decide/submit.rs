@@ -38,7 +38,7 @@ pub(super) fn hand_in(
     let work = work(flow, step)?;
     let mut record = accepted(flow, actor, step, submission, summary, None)?;
     if let Some(asked) = &work.check {
-        let checked = check(flow, step, work, asked, &record, submission.evaluation.as_ref())?;
+        let checked = check(flow, step, work, asked, &record, submission.evaluation.as_deref())?;
         let (Checked::Recorded(verdict) | Checked::Unsure(verdict)) = &checked;
         record.check = Some(Box::new(verdict.clone()));
         // A candidate becomes a record with its verdict, so it must fit as one.

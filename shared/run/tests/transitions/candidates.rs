@@ -171,6 +171,35 @@ fn a_person_adopts_the_candidate_whole() {
 }
 
 #[test]
+fn what_is_adopted_is_accepted_anew() {
+    let (mut play, _) = held();
+    let before = play.run.clone();
+    let found = |first: Cited| {
+        let mut decision = adopted();
+        if let Decision::Completed(submission) = &mut decision {
+            submission.adopted = Some(vec![first, Cited::Link("doc 7".to_owned())]);
+        }
+        decision
+    };
+    let item = play.item("a");
+    let command = Command::Decide { item: item.clone(), snapshot: String::new(), decision: adopted() };
+    assert_eq!(command.adopts(&play.run).len(), 2, "all that is cited of the candidate");
+    let own = done(Submission { output: Some(object(json!({}))), ..Submission::default() });
+    for other in [own, returned("No."), Decision::Failed("No.".to_owned())] {
+        let command = Command::Decide { item: item.clone(), snapshot: String::new(), decision: other };
+        assert!(command.adopts(&play.run).is_empty());
+    }
+    for (cited, why) in [(Cited::Altered("f_1".to_owned()), "altered"), (Cited::Missing("f_1".to_owned()), "not found")]
+    {
+        let refusal = play.decide(&otto(), "a", found(cited)).unwrap_err();
+        assert!(refusal.issues.len() == 1 && refusal.issues[0].starts_with("evidence f_1: "), "{why}: {refusal:?}");
+        assert_eq!(play.run, before, "the candidate is still there");
+    }
+    play.decide(&otto(), "a", found(file())).unwrap();
+    assert_eq!(play.data("a")["evidence"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn with_an_output_of_their_own_a_person_takes_nothing_of_the_candidate() {
     let (mut play, _) = held();
     let only = || Submission { output: Some(object(json!({ "n": 7 }))), ..Submission::default() };

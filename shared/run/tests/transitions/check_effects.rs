@@ -254,12 +254,12 @@ fn an_evaluation_that_nobody_needs_is_ignored() {
     let mut play = Play::start(front);
     let token = play.claim("a");
     let evaluation = Evaluation { model: "x".to_owned(), answers: Some(vec![yes(0.0)]), truncated: true };
-    play.submit(&token, Submission { evaluation: Some(evaluation.clone()), ..work(json!({})) }).unwrap();
+    play.submit(&token, Submission { evaluation: Some(Box::new(evaluation.clone())), ..work(json!({})) }).unwrap();
     assert_eq!(play.data("a").get("check"), None);
 
     let mut play = Play::start(FRONT);
     let token = play.claim("a");
-    let faulty = Submission { evaluation: Some(evaluation.clone()), ..work(json!({})) };
+    let faulty = Submission { evaluation: Some(Box::new(evaluation.clone())), ..work(json!({})) };
     assert_eq!(refused(play.submit(&token, faulty)), "not_accepted: output.n: missing");
     let mut claim = Command::Claim { step: "a".to_owned() };
     claim.evaluated(&evaluation);
