@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::check_escalations::{FILE, REPORT, completing, held, unsure, work, work_as, writing};
-use crate::harness::{Org, Script, anonymous, item, refused, refused_as, scenarios, state, states, without_urls};
+use super::evidence::alter;
+use crate::harness::{
+    Options, Org, Script, Server, anonymous, item, refused, refused_as, scenarios, state, states, without_urls,
+};
 
 scenarios! {
     checked: [
@@ -17,6 +20,7 @@ scenarios! {
         a_verdict_that_waits_is_shown_though_the_step_completed_before,
         a_verdict_that_waits_stands_beside_history_alone,
     ],
+    own: [a_candidate_whose_file_was_altered_is_not_adopted],
 }
 
 fn the_candidate_opens_wherever_it_is_shown(org: &Org) {
@@ -190,4 +194,17 @@ steps:
     let more = json!({ "summary": Script::new().summary() });
     let view = org.agent.submit(&claimed, json!({}), more).unwrap();
     assert_eq!(view["data"]["steps"]["report"]["check"]["verdict"], "pass");
+}
+
+fn a_candidate_whose_file_was_altered_is_not_adopted() {
+    let server = Server::start(Options::default());
+    let org = Org::new(&server, "altered");
+    let (submission, view) = held(&org, &unsure());
+    alter(&server, FILE, b"what was faked");
+    // It is accepted anew, and evidence is what was uploaded or nothing.
+    let error = refused_as(org.operator.try_decide(&view, "report", "completed", json!({})), "not_accepted");
+    let id = submission["evidence"][0]["ref"].as_str().unwrap();
+    assert!(error.issues.iter().any(|i| i.starts_with(&format!("evidence {id}: "))), "{error:?}");
+    let back = org.operator.decide(&view, "report", "returned", json!({ "note": "Attach it anew." }));
+    assert_eq!(state(&back, "report"), "ready");
 }

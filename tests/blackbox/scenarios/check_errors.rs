@@ -17,8 +17,6 @@ scenarios! {
         a_persons_call_is_to_be_sent_again_too,
         an_answer_that_answers_nothing_is_none,
         an_advisory_check_records_that_there_was_no_answer,
-        a_run_cancelled_while_it_thinks_stays_cancelled,
-        a_claim_renewed_while_it_thinks_is_another,
     ],
     brief: [
         a_submission_that_came_in_time_is_accepted_after_the_lease,
@@ -36,7 +34,7 @@ scenarios! {
 const POLITE: &str = "[{ ask: Is the letter polite?, pass: 0.9, fail: 0.5 }]";
 
 /// A claimed step of [`letter`], and the call that submits it.
-fn writing(org: &Org, script: &Script) -> (Value, Value) {
+pub(super) fn writing(org: &Org, script: &Script) -> (Value, Value) {
     let run = org.run("letter", &letter(POLITE), json!({}));
     let claimed = org.agent.claim(&run, "write");
     let call = json!({
@@ -137,7 +135,13 @@ fn an_advisory_check_records_that_there_was_no_answer(org: &Org) {
 }
 
 /// Sends a call while the evaluator keeps its answer back, does something meanwhile, and gives what the call had in the end.
-fn meanwhile(script: &Script, client: &Client, tool: &str, call: &Value, run: impl FnOnce()) -> Option<Answer> {
+pub(super) fn meanwhile(
+    script: &Script,
+    client: &Client,
+    tool: &str,
+    call: &Value,
+    run: impl FnOnce(),
+) -> Option<Answer> {
     client.token();
     script.hold();
     std::thread::scope(|scope| {
@@ -147,23 +151,6 @@ fn meanwhile(script: &Script, client: &Client, tool: &str, call: &Value, run: im
         script.release();
         sent.join().unwrap()
     })
-}
-
-fn a_run_cancelled_while_it_thinks_stays_cancelled(org: &Org) {
-    let script = Script::new();
-    let (run, call) = writing(org, &script);
-    let cancel = || drop(org.operator.ok("cancel", json!({ "runId": run["run"]["id"], "reason": "Not needed." })));
-    let answer = meanwhile(&script, &org.agent, "submit", &call, cancel).unwrap();
-    refused(answer, "conflict", &["run_ended"]);
-    assert_eq!(states(&org.agent.view(&run)), "cancelled/- write=cancelled end=-");
-}
-
-fn a_claim_renewed_while_it_thinks_is_another(org: &Org) {
-    let script = Script::new();
-    let (run, call) = writing(org, &script);
-    let renew = || drop(org.agent.ok("renew", json!({ "token": call["token"], "progress": "Nearly." })));
-    refused_as(meanwhile(&script, &org.agent, "submit", &call, renew).unwrap(), "stale");
-    assert_eq!(state(&org.agent.view(&run), "write"), "claimed");
 }
 
 fn a_submission_that_came_in_time_is_accepted_after_the_lease(org: &Org) {

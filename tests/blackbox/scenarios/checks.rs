@@ -135,7 +135,9 @@ fn a_persons_task_is_refused_alike(org: &Org) {
     let script = Script::new().yes(0.2);
     let line = "check: Is the letter polite? → no (0.2)";
     refused(org.staff.try_decide(&run, "write", "completed", completing(&script)), "not_accepted", &[line]);
-    assert_eq!(script.asked(), 1);
+    let second = org.person("sara@acme.example", &["staff"]);
+    refused(second.try_decide(&run, "write", "completed", completing(&script)), "not_accepted", &[line]);
+    assert_eq!(script.asked(), 1, "the same submission has the same answer, whoever sends it");
     let view = org.staff.view(&run);
     assert_eq!(states(&view), states(&run));
     assert_eq!((&view["data"], &view["run"]), (&run["data"], &run["run"]), "nothing changed");

@@ -174,15 +174,8 @@ fn the_snapshot_does_not_cover_links(org: &Org) {
     assert_ne!(url(&first), url(&second), "a second later the link is signed anew");
 }
 
-fn altered_bytes_are_an_issue() {
-    let server = Server::start(Options::default());
-    let org = Org::new(&server, "tampering");
-    let run = org.run("scans", SCAN, json!({}));
-    let claimed = org.agent.claim(&run, "scan");
-    let stored = org.agent.upload("scan.txt", b"the original");
-    let evidence = json!({ "evidence": [file(&stored["id"])] });
-    let id = stored["id"].as_str().unwrap();
-    // Somebody edits the stored bytes behind the server's back.
+/// Edits the stored bytes of one file behind the server's back.
+pub(super) fn alter(server: &Server, from: &[u8], to: &[u8]) {
     let mut edited = 0;
     let mut folders = vec![server.data().join("evidence")];
     while let Some(folder) = folders.pop() {
@@ -192,14 +185,25 @@ fn altered_bytes_are_an_issue() {
                 continue;
             }
             let mut bytes = std::fs::read(entry.path()).unwrap();
-            if let Some(at) = bytes.windows(12).position(|w| w == b"the original") {
-                bytes[at..at + 12].copy_from_slice(b"the falsehoo");
+            if let Some(at) = bytes.windows(from.len()).position(|w| w == from) {
+                bytes[at..at + to.len()].copy_from_slice(to);
                 std::fs::write(entry.path(), bytes).unwrap();
                 edited += 1;
             }
         }
     }
     assert_eq!(edited, 1, "the file was found");
+}
+
+fn altered_bytes_are_an_issue() {
+    let server = Server::start(Options::default());
+    let org = Org::new(&server, "tampering");
+    let run = org.run("scans", SCAN, json!({}));
+    let claimed = org.agent.claim(&run, "scan");
+    let stored = org.agent.upload("scan.txt", b"the original");
+    let evidence = json!({ "evidence": [file(&stored["id"])] });
+    let id = stored["id"].as_str().unwrap();
+    alter(&server, b"the original", b"the falsehoo");
     let error = refused_as(org.agent.submit(&claimed, json!({}), evidence.clone()), "not_accepted");
     assert_eq!(error.issues.len(), 1, "{error:?}");
     assert!(error.issues[0].starts_with(&format!("evidence {id}: ")), "{error:?}");

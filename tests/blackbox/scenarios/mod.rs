@@ -8,6 +8,7 @@ mod check_answers;
 mod check_candidates;
 mod check_errors;
 mod check_escalations;
+mod check_races;
 mod check_repeats;
 mod check_rules;
 mod checks;
@@ -51,6 +52,7 @@ pub fn all() -> Vec<Scenario> {
         check_candidates::scenarios,
         check_errors::scenarios,
         check_escalations::scenarios,
+        check_races::scenarios,
         check_repeats::scenarios,
         check_rules::scenarios,
         checks::scenarios,
