@@ -28,6 +28,7 @@ mod parallel_files;
 mod parallel_races;
 mod parallel_rework;
 mod parallel_time;
+mod parallel_wide;
 mod parallel_work;
 mod people;
 mod races;
@@ -72,6 +73,7 @@ pub fn all() -> Vec<Scenario> {
         parallel_races::scenarios,
         parallel_rework::scenarios,
         parallel_time::scenarios,
+        parallel_wide::scenarios,
         parallel_work::scenarios,
         people::scenarios,
         races::scenarios,

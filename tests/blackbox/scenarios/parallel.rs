@@ -18,7 +18,6 @@ scenarios! {
         a_parallel_step_shows_its_kind_and_records_nothing,
         a_route_may_join_at_once,
         a_region_may_follow_a_region,
-        thirty_branches_fork_and_join,
     ],
 }
 
@@ -223,49 +222,4 @@ steps:
     org.staff.decide(&run, "d", "completed", json!({}));
     let ended = org.agent.work_on(&run, "c", json!({}), json!({}));
     assert_eq!(states(&ended), "ended/over first=done a=done b=done second=done c=done d=done end=done");
-}
-
-/// The most branches of one step.
-pub const BRANCHES: usize = 30;
-
-/// Steps with that many branches: every second one an agent's, the others a person's, all with a due time.
-pub fn wide(branches: usize) -> String {
-    let entries: Vec<String> = (0..branches).map(|n| format!("b{n}")).collect();
-    let mut rest = format!("steps:\n  - {{ id: all, parallel: [{}], next: sign }}\n", entries.join(", "));
-    for n in 0..branches {
-        let what = if n % 2 == 0 { "agent: Do." } else { "task: Do., person: clerk" };
-        rest.push_str(&format!("  - {{ id: b{n}, {what}, due: 2h, next: join }}\n"));
-    }
-    rest + "  - { id: sign, approve: Sign., person: boss, on_reject: all }\n  - { id: end, finish: over }\n"
-}
-
-fn thirty_branches_fork_and_join(org: &Org) {
-    let run = org.run("wide", &wide(BRANCHES), json!({}));
-    let through = |round: usize| {
-        assert_eq!(org.agent.work_of(&run).len(), BRANCHES / 2);
-        assert_eq!(org.staff.work_of(&run).len(), BRANCHES / 2);
-        let mut view = Value::Null;
-        for n in (0..BRANCHES).rev() {
-            let step = format!("b{n}");
-            view = match n % 2 {
-                0 => org.agent.work_on(&run, &step, json!({}), json!({})),
-                _ => org.staff.decide(&run, &step, "completed", json!({})),
-            };
-            assert_eq!(view["data"]["steps"][&step]["history"].as_array().unwrap().len(), round);
-        }
-        assert_eq!((state(&view, "all"), state(&view, "sign")), (&json!("done"), &json!("waiting")));
-    };
-    through(0);
-    // One write takes all thirty back and makes them ready again.
-    let view = org.staff.decide(&run, "sign", "rejected", json!({ "note": "Again." }));
-    assert_eq!(state(&view, "all"), "waiting");
-    through(1);
-    let ended = org.staff.decide(&run, "sign", "approved", json!({}));
-    assert_eq!(ended["run"]["outcome"], "over");
-    // And one write ends a run whose thirty branches are all open.
-    let run = org.agent.start("wide", json!({}));
-    let view = org.staff.decide(&run, "b1", "failed", json!({ "note": "No." }));
-    let cancelled = view["steps"].as_array().unwrap().iter().filter(|s| s["state"] == "cancelled").count();
-    assert_eq!(cancelled, BRANCHES, "the parallel step and all branches but the one that failed");
-    assert!(org.staff.work_of(&run).is_empty() && org.agent.work_of(&run).is_empty());
 }

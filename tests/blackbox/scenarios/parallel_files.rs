@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::parallel::{BRANCHES, wide};
+use super::parallel_wide::{BRANCHES, wide};
 use crate::harness::{Org, file, refused_as, scenarios, state};
 
 scenarios! {

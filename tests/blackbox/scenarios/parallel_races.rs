@@ -4,7 +4,8 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
-use super::parallel::{BRANCHES, complete, forked, wide};
+use super::parallel::{complete, forked};
+use super::parallel_wide::{BRANCHES, wide};
 use super::races::patient;
 use super::waits::millis;
 use crate::harness::{

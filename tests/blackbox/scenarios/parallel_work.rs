@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::parallel::{LEAFLET, complete, forked};
-use crate::harness::{Org, at_once, file, fresh, item, refused, refused_as, scenarios, state, states};
+use crate::harness::{Org, at_once, eventually, file, fresh, item, refused, refused_as, scenarios, state, states};
 
 scenarios! {
     any: [
@@ -14,7 +14,9 @@ scenarios! {
         an_inbox_item_is_the_one_of_the_run_after_every_sibling,
         a_test_run_says_so_in_every_branch,
         lists_know_runs_with_branches,
+        a_person_found_in_a_branch_has_work_in_it_and_after_the_join,
     ],
+    brief: [a_lease_that_ends_in_one_branch_leaves_the_others],
 }
 
 fn get_work_lists_every_ready_step_and_each_has_a_claim_of_its_own(org: &Org) {
@@ -192,4 +194,47 @@ fn lists_know_runs_with_branches(org: &Org) {
     assert_eq!(page_by_page.len(), 2);
     let items = org.staff.pages("get_work", json!({ "limit": 1 }));
     assert_eq!(items.len(), 3, "one permit, one permit with a retouch, none of the ended");
+}
+
+fn a_person_found_in_a_branch_has_work_in_it_and_after_the_join(org: &Org) {
+    let rest = "
+steps:
+  - { id: both, parallel: [find, work], next: thank }
+  - { id: find, agent: Find., output: { who: person }, next: ask }
+  - { id: ask, task: Answer., person: steps.find.output.who, next: join }
+  - { id: work, agent: Work., next: join }
+  - { id: thank, approve: Thank., person: steps.find.output.who, next: end }
+  - { id: end, finish: over }
+";
+    let run = org.run("found", rest, json!({}));
+    let fay = org.person("fay@acme.example", &[]);
+    let view = org.agent.work_on(&run, "find", json!({ "who": fay.subject() }), json!({}));
+    assert_eq!(item(&view, "ask")["assignedTo"], json!({ "person": fay.subject() }));
+    org.agent.work_on(&run, "work", json!({}), json!({}));
+    refused_as(org.staff.try_decide(&run, "ask", "completed", json!({})), "forbidden");
+    let view = fay.decide(&run, "ask", "completed", json!({}));
+    assert_eq!((state(&view, "both"), fay.work_of(&run).len()), (&json!("done"), 1));
+    assert_eq!(fay.decide(&run, "thank", "approved", json!({}))["run"]["outcome"], "over");
+}
+
+fn a_lease_that_ends_in_one_branch_leaves_the_others(org: &Org) {
+    let run = forked(org);
+    let write = org.agent.claim(&run, "write");
+    let write = org.agent.ok("renew", json!({ "token": write["token"], "progress": "One page." }));
+    let mut shoot = org.other.claim(&run, "shoot");
+    let listed = eventually("the one lease ends", || {
+        // The other is renewed all the while.
+        shoot = org.other.ok("renew", json!({ "token": shoot["token"] }));
+        org.agent.work_of(&run).pop()
+    });
+    assert_eq!((&listed["stepId"], &listed["handoff"]), (&json!("write"), &json!({ "progress": "One page." })));
+    let view = org.staff.view(&run);
+    assert_eq!((state(&view, "write"), state(&view, "shoot")), (&json!("ready"), &json!("claimed")));
+    refused_as(org.agent.submit(&write, json!({ "text": "t" }), json!({})), "stale");
+    org.other.submit(&shoot, json!({}), json!({})).unwrap();
+    let claimed = org.other.claim(&run, "write");
+    assert_eq!(claimed["handoff"]["progress"], "One page.");
+    let view = org.other.submit(&claimed, json!({ "text": "t" }), json!({})).unwrap();
+    assert_eq!(view["data"]["steps"]["write"]["by"], org.other.subject());
+    assert_eq!((state(&view, "write"), state(&view, "retouch")), (&json!("done"), &json!("waiting")));
 }
