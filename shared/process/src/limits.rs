@@ -52,6 +52,9 @@ pub const VALUE_ISSUES: usize = 1_000;
 /// The most questions of one `check` (check-1).
 pub const CHECK_QUESTIONS: usize = 20;
 
+/// The longest question, and the longest text that says what an answer or a level means, in characters (check-1).
+pub const QUESTION_CHARACTERS: usize = 1_000;
+
 /// The longest name of an answer of `one_of`, in characters (check-1).
 pub const ANSWER_NAME_CHARACTERS: usize = 64;
 

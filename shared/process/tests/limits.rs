@@ -91,6 +91,28 @@ fn branches_up_to_the_limit() {
 }
 
 #[test]
+fn questions_and_answers_up_to_the_limit() {
+    let file = |ask: usize, answer: usize, level: usize| {
+        let [ask, answer, level] = [ask, answer, level].map(|count| "ü".repeat(count));
+        format!(
+            "---\nname: asked\ndescription: x\nsteps:\n- id: a\n  agent: x\n  check:\n  - {{ask: {ask}}}\n  \
+             - {{ask: x, one_of: {{a: {answer}, b: x}}, pass: [b]}}\n  - {{ask: x, levels: [x, {level}], pass: 1}}\n\
+             - {{id: b, finish: b}}\n---\n"
+        )
+    };
+    const MOST: usize = limits::QUESTION_CHARACTERS;
+    assert!(read(file(MOST, MOST, MOST).as_bytes()).document.is_some());
+    for (over, at) in [
+        (file(MOST + 1, 1, 1), "8:11: steps[0].check[0].ask: has 1001 characters"),
+        (file(1, MOST + 1, 1), "9:26: steps[0].check[1].one_of.a: has 1001 characters"),
+        (file(1, 1, MOST + 1), "10:26: steps[0].check[2].levels[1]: has 1001 characters"),
+    ] {
+        let error = only_error(&over);
+        assert!(error.starts_with(at), "{error}");
+    }
+}
+
+#[test]
 fn steps_up_to_the_limit() {
     assert!(read(long(limits::STEPS).as_bytes()).document.is_some());
     let mut file = String::from("---\nname: x\ndescription: x\nsteps:\n");

@@ -27,7 +27,7 @@ pub(super) fn check(node: &Node, path: &Path<'_>, report: &mut Report) -> Option
             return None;
         }
         _ => {
-            let ask = keys::filled(node, path, WANTED, report)?.to_owned();
+            let ask = keys::short(node, path, WANTED, report)?.to_owned();
             return Some(vec![Question { ask, kind: QuestionKind::YesNo { pass: None, fail: None } }]);
         }
     };
@@ -142,7 +142,7 @@ fn question(node: &Node, path: &Path<'_>, report: &mut Report) -> Option<Questio
     if !named("ask") {
         report.error(node.at, path, "`ask` is missing; write the question");
     }
-    let ask = keys.get("ask").and_then(|e| keys::filled(&e.value, &path.key("ask"), "the question", report));
+    let ask = keys.get("ask").and_then(|e| keys::short(&e.value, &path.key("ask"), "the question", report));
     let kind = match form {
         Some(Form::YesNo) => yes_no(keys, path, report),
         Some(Form::Choice) => choice(keys, path, report),
@@ -214,7 +214,7 @@ fn levels(node: &Node, path: &Path<'_>, report: &mut Report) -> Option<Vec<Strin
     }
     let mut levels = Vec::new();
     for (n, item) in list.iter().enumerate() {
-        match keys::filled(item, &path.element(n), "what this level means", report) {
+        match keys::short(item, &path.element(n), "what this level means", report) {
             Some(level) => levels.push(level.to_owned()),
             None => sound = false,
         }

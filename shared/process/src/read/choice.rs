@@ -51,7 +51,7 @@ fn one_of(node: &Node, path: &Path<'_>, report: &mut Report) -> Option<Vec<(Stri
             );
             report.error(entry.key_at, &path, what);
         }
-        match keys::filled(&entry.value, &path, "what this answer means", report) {
+        match keys::short(&entry.value, &path, "what this answer means", report) {
             Some(meaning) => answers.push((entry.key.clone(), meaning.to_owned())),
             None => sound = false,
         }

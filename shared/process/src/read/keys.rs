@@ -1,5 +1,6 @@
 //! Which keys stand where (core §2.1–§2.3), and the words for one that does not belong.
 
+use crate::limits::QUESTION_CHARACTERS;
 use crate::model::FieldType;
 use crate::problem::{Path, Report, did_you_mean};
 use crate::yaml::{Data, Entry, Node};
@@ -177,6 +178,18 @@ pub(super) fn boolean(node: &Node, path: &Path<'_>, report: &mut Report) -> Opti
             None
         }
     }
+}
+
+/// The text of a value that must be text of a line or two: a verdict records a question, and an issue repeats an answer.
+pub(super) fn short<'n>(node: &'n Node, path: &Path<'_>, wanted: &str, report: &mut Report) -> Option<&'n str> {
+    let text = filled(node, path, wanted, report)?;
+    let characters = text.chars().count();
+    if characters > QUESTION_CHARACTERS {
+        let what = format!("has {characters} characters; at most {QUESTION_CHARACTERS} are allowed: say it shorter");
+        report.error(node.at, path, what);
+        return None;
+    }
+    Some(text)
 }
 
 /// The elements of a value that must be a list.
