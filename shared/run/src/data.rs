@@ -3,8 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::state::{Decided, Evidence, Record, Run, StepState};
-use crate::{Status, Time, Verdict, canonical};
+use crate::{Decided, Evidence, Record, Run, Status, StepState, Time, Verdict, canonical};
 
 /// `data` of a run view: inputs, and what every step recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
