@@ -2,14 +2,17 @@
 //!
 //! Due times are stored with the runs, so a server that was down catches up from the table alone.
 
-use run::Time;
+use run::{Actor, Command, Time};
 
+use crate::changes::{change_ops, notice_op};
 use crate::context::Alarm;
 use crate::error::Error;
 use crate::keys;
 use crate::lists::{Notices, TimerEntry, read};
+use crate::partition::Partition;
 use crate::store::Store;
 use crate::table::{Item, Op, Range, When};
+use crate::write::WRITE_ATTEMPTS;
 
 /// Most timers, or notices, that one look takes from a shard.
 const TAKEN_ITEMS: u32 = 100;
@@ -18,6 +21,39 @@ const TAKEN_ITEMS: u32 = 100;
 pub const FILED_NOTICES: usize = 20;
 
 impl Store {
+    /// Runs what is due on a run. Nothing due is no write, so a late or doubled firing is harmless.
+    pub async fn tick(&self, org: &str, run_id: &str) -> Result<(), Error> {
+        let mut last = String::new();
+        for attempt in 0..WRITE_ATTEMPTS {
+            if attempt > 0 {
+                self.pause_before(attempt).await;
+            }
+            match self.tick_once(org, run_id).await {
+                Err(Error::Retry(why)) => last = why,
+                done => return done,
+            }
+        }
+        Err(Error::Retry(last))
+    }
+
+    pub(crate) async fn tick_once(&self, org: &str, run_id: &str) -> Result<(), Error> {
+        let Some(partition) = Partition::load(self.table.as_ref(), org, run_id).await? else { return Ok(()) };
+        let version = self.version_of(org, &partition.run.meta).await?;
+        let actor = server();
+        let clock = self.clock.now();
+        let change =
+            run::decide(self.context(&version), &partition.run, &partition.attempts, &actor, &Command::Tick, clock)?;
+        if change.is_empty() {
+            return Ok(());
+        }
+        let mut ops = change_ops(org, Some(&partition), &change, run::SERVER, "timer")?;
+        let alarms = self.set_alarms(org, Some(&partition.run), &change.run).await?;
+        ops.extend(notice_op(org, &change)?);
+        self.table.transact(&ops).await?;
+        self.alarms.clear(&alarms).await;
+        Ok(())
+    }
+
     /// Timers of a shard that are due by now, oldest first, at most 100.
     pub async fn due(&self, shard: u8) -> Result<Vec<Alarm>, Error> {
         let range = Range {
@@ -86,4 +122,16 @@ impl Store {
 
 fn alarm(timer: TimerEntry) -> Alarm {
     Alarm { at: timer.at, org: timer.org, run: timer.run, timer: timer.timer }
+}
+
+/// The server itself, when a timer fires.
+fn server() -> Actor {
+    Actor {
+        subject: run::SERVER.to_owned(),
+        kind: run::ActorKind::Agent,
+        groups: Vec::new(),
+        operator: false,
+        person: None,
+        may_decide: false,
+    }
 }

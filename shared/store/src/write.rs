@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use run::{Actor, Attempt, Change, Cited, Command, Context, Fault, Overlay, Refusal, Reply, Run, Time};
+use run::{Attempt, Change, Cited, Command, Context, Fault, Overlay, Refusal, Reply, Run, Time};
 use serde_json::Value;
 
 use crate::catalogue::Version;
@@ -187,39 +187,6 @@ impl Store {
         }
     }
 
-    /// Runs what is due on a run. Nothing due is no write, so a late or doubled firing is harmless.
-    pub async fn tick(&self, org: &str, run_id: &str) -> Result<(), Error> {
-        let mut last = String::new();
-        for attempt in 0..WRITE_ATTEMPTS {
-            if attempt > 0 {
-                self.pause_before(attempt).await;
-            }
-            match self.tick_once(org, run_id).await {
-                Err(Error::Retry(why)) => last = why,
-                done => return done,
-            }
-        }
-        Err(Error::Retry(last))
-    }
-
-    async fn tick_once(&self, org: &str, run_id: &str) -> Result<(), Error> {
-        let Some(partition) = Partition::load(self.table.as_ref(), org, run_id).await? else { return Ok(()) };
-        let version = self.version_of(org, &partition.run.meta).await?;
-        let actor = server();
-        let clock = self.clock.now();
-        let change =
-            run::decide(self.context(&version), &partition.run, &partition.attempts, &actor, &Command::Tick, clock)?;
-        if change.is_empty() {
-            return Ok(());
-        }
-        let mut ops = change_ops(org, Some(&partition), &change, run::SERVER, "timer")?;
-        let alarms = self.set_alarms(org, Some(&partition.run), &change.run).await?;
-        ops.extend(notice_op(org, &change)?);
-        self.table.transact(&ops).await?;
-        self.alarms.clear(&alarms).await;
-        Ok(())
-    }
-
     /// Starts a run: there is no partition yet, and the request record is what two starts would meet at.
     pub async fn start(
         &self,
@@ -390,7 +357,7 @@ impl Store {
     }
 
     /// Sets the alarms that the run after needs and the run before did not; returns those nobody needs any more.
-    async fn set_alarms(&self, org: &str, before: Option<&Run>, after: &Run) -> Result<Vec<Alarm>, Error> {
+    pub(crate) async fn set_alarms(&self, org: &str, before: Option<&Run>, after: &Run) -> Result<Vec<Alarm>, Error> {
         let of = |run: &Run| -> Vec<Alarm> {
             let alarm = |(at, timer): (Time, run::Timer)| Alarm {
                 at,
@@ -414,7 +381,7 @@ impl Store {
     }
 
     /// Waits a random time, longer at each attempt, so that two who raced do not race again.
-    async fn pause_before(&self, attempt: u32) {
+    pub(crate) async fn pause_before(&self, attempt: u32) {
         let most = PAUSE_MILLIS << attempt.min(6);
         tokio::time::sleep(Duration::from_millis(self.ids.random(most))).await;
     }
@@ -424,16 +391,4 @@ impl Store {
 struct Asked {
     at: Time,
     evaluation: run::Evaluation,
-}
-
-/// The server itself, when a timer fires.
-fn server() -> Actor {
-    Actor {
-        subject: run::SERVER.to_owned(),
-        kind: run::ActorKind::Agent,
-        groups: Vec::new(),
-        operator: false,
-        person: None,
-        may_decide: false,
-    }
 }
