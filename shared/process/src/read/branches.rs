@@ -280,13 +280,16 @@ impl Finding<'_, '_> {
             if !is(&self.outside, step) {
                 continue;
             }
-            let slots: Vec<(Slot, Position)> = self
-                .forward
-                .get(step)
-                .into_iter()
-                .flatten()
+            let edges = self.forward.get(step).into_iter().flatten();
+            // Only what is written so: a slip of the pen that may have meant it has its problem already.
+            let written = |slot: Slot, at: Position| {
+                let mut targets = self.drafts.get(step).into_iter().flat_map(Draft::forward_targets);
+                targets.any(|t| t.at == at && t.to == JOIN).then_some((slot, at))
+            };
+            let slots: Vec<(Slot, Position)> = edges
                 .filter(|e| e.to == To::Join)
                 .filter_map(|e| e.stated)
+                .filter_map(|(slot, at)| written(slot, at))
                 .collect();
             for (slot, at) in slots {
                 let what = format!("`{JOIN}` ends a branch of a parallel step, and this step is in none; name a step");
