@@ -51,8 +51,10 @@ fn a_check_is_a_text_or_a_list_of_questions(org: &Org) {
             ("[Is it so?]", "ask"),
             ("[{ pass: 0.5 }]", "ask"),
             ("[{ ask: ' ' }]", "blank"),
+            (&"ü".repeat(1_001), "1000"),
         ],
     );
+    assert!(import(org, &with(&"ü".repeat(1_000))).is_ok(), "a verdict records its questions, so they have a length");
     for check in ["Is it so?", "'Is it: so?'", "[{ ask: Is it so? }]"] {
         assert_eq!(import(org, &with(check)).unwrap()["warnings"], json!([]), "{check}");
     }
