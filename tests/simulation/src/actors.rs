@@ -268,34 +268,36 @@ async fn decide(world: Arc<World>, org: &'static str, actor: Actor) {
         let Some(page) = page else { continue };
         let found = if world.chance(500) { page.items.first() } else { world.pick(&page.items) };
         let Some(found) = found else { continue };
+        let (run, mut item) = (found.entry.run.clone(), found.work_item.clone());
+        if world.chance(250) {
+            // Whoever looks at the run sees what time has made of it, and may decide another of its items.
+            let view = read(&world, async |s| s.view(org, &run).await).await;
+            let Some(shown) = view.as_ref().and_then(|v| world.pick(&v.work_items)) else { continue };
+            item = shown.clone();
+        }
         if world.chance(200) {
             think(&world).await;
         }
-        if world.chance(150) && open_decisions(found).any(|d| d == "completed") {
+        let open = &item.decide.decisions;
+        if world.chance(150) && open.iter().any(|d| d == "completed") {
             // Work that is not accepted, while others may be deciding the same item.
             let act = Act::Decide {
-                run: found.entry.run.clone(),
-                item: found.work_item.id.clone(),
-                snapshot: found.work_item.snapshot.clone(),
+                run: run.clone(),
+                item: item.id.clone(),
+                snapshot: item.snapshot.clone(),
                 decision: Decision::Completed(Submission::default()),
                 evidence: Vec::new(),
             };
             insist(&world, &call(&world, org, &actor, act)).await;
         }
-        let snapshot = if world.chance(50) { "0".repeat(64) } else { found.work_item.snapshot.clone() };
+        let snapshot = if world.chance(50) { "0".repeat(64) } else { item.snapshot.clone() };
         let decision = *world.pick(&["completed", "approved", "approved", "rejected", "returned", "failed"]).unwrap();
-        let open = &found.work_item.decide.decisions;
         let decision = match open.iter().any(|d| d == decision) && (decision != "failed" || world.chance(200)) {
             true => decision.to_owned(),
             false => open[0].clone(),
         };
-        resolve(&world, org, &actor, &found.entry.run, &found.entry.step, &found.work_item.id, snapshot, &decision)
-            .await;
+        resolve(&world, org, &actor, &run, &item.step_id, &item.id, snapshot, &decision).await;
     }
-}
-
-fn open_decisions(work: &store::work::PersonWork) -> impl Iterator<Item = &str> {
-    work.work_item.decide.decisions.iter().map(String::as_str)
 }
 
 /// Decides a work item.

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use run::{Decision, Submission};
+use run::{Decision, Entry, Event, Mode, Submission};
+use serde_json::Map;
 
 use crate::World;
 use crate::actors::{ROUNDS, agents, call, done_work, people, read, think, token_of};
-use crate::calls::{Act, Call, insist};
+use crate::calls::{Act, Answer, Call, insist};
+use crate::processes::TWO_DESKS;
 
 /// Brings calls to meet over ready steps, claimed steps and open work items.
 pub async fn collide(world: Arc<World>, org: &'static str) {
@@ -15,15 +17,16 @@ pub async fn collide(world: Arc<World>, org: &'static str) {
             return;
         }
         think(&world).await;
-        match world.below(2) {
-            0 => over_a_step(&world, org).await,
-            _ => over_an_item(&world, org).await,
+        match world.below(8) {
+            0..=2 => over_a_step(&world, org).await,
+            3..=6 => over_an_item(&world, org).await,
+            _ => over_a_join(&world, org).await,
         }
     }
 }
 
 /// Makes all calls at once, each after a moment of its own.
-async fn at_once(world: &Arc<World>, calls: &[Call]) -> Vec<crate::calls::Answer> {
+async fn at_once(world: &Arc<World>, calls: &[Call]) -> Vec<Answer> {
     let one = async |call: &Call| {
         if world.chance(500) {
             world.sleep(4).await;
@@ -101,4 +104,43 @@ async fn over_an_item(world: &Arc<World>, org: &'static str) {
     calls.extend(world.pick(&people).map(|other| decide(other, Decision::Approved(None), Vec::new())));
     calls.extend(cancel(world, org, &found.entry.run));
     at_once(world, &calls).await;
+}
+
+/// Two branches are finished at one moment, from two machines: both get through, and exactly one of them joins.
+async fn over_a_join(world: &Arc<World>, org: &'static str) {
+    let agents = agents();
+    let start = Act::Start { process: TWO_DESKS.to_owned(), inputs: Map::new(), mode: Mode::Live };
+    let started = insist(world, &call(world, org, &agents[0], start)).await;
+    let Some(run) = started.done().and_then(|v| v["run"]["id"].as_str()).map(str::to_owned) else { return };
+    let mut calls = Vec::new();
+    for (who, step) in agents.iter().zip(["left", "right"]) {
+        let act = Act::Claim { run: run.clone(), step: step.to_owned() };
+        // Somebody who looks for work may have found it first.
+        let Some(token) = token_of(&insist(world, &call(world, org, who, act)).await) else { return };
+        let Some(document) = world.checker().document(org, &run) else { return };
+        let Some(work) = document.step(step).and_then(|s| s.work()) else { return };
+        let (submission, evidence) = done_work(world, org, who, work).await;
+        calls.push(call(world, org, who, Act::Submit { token, submission, evidence }));
+    }
+    let answers = at_once(world, &calls).await;
+    if answers.iter().any(|a| matches!(a, Answer::Refused(..))) {
+        world.violated(format!("two branches of {run} were finished at once, and not both were: {answers:?}"));
+    }
+    if answers.iter().any(|a| a.done().is_none()) {
+        return;
+    }
+    let (done, joined) = {
+        let checker = world.checker();
+        let entries = &checker.runs[&(org.to_owned(), run.clone())].entries;
+        let of = |entry: &&Entry, wanted: fn(&Event) -> bool| entry.events.iter().any(wanted);
+        let submitted = entries.iter().filter(|e| e.tool == "submit").take(2);
+        (
+            submitted.clone().filter(|e| of(e, |e| matches!(e, Event::Arrived { .. }))).count(),
+            submitted.filter(|e| of(e, |e| matches!(e, Event::Joined { .. }))).count(),
+        )
+    };
+    if (done, joined) != (2, 1) {
+        world.violated(format!("two branches of {run} joined {joined} times after {done} of them had arrived"));
+    }
+    world.joined_at_once();
 }

@@ -17,8 +17,9 @@ use crate::calls::{Act, agent, insist};
 use crate::faults::LATE_MILLIS;
 use crate::processes::ORGS;
 
-/// Most rounds until every run must have ended. A round moves every run that is not waiting for a time.
-const ROUNDS: usize = 120;
+/// Most rounds until every run must have ended. A round moves every run that is not waiting for a time, and every second
+/// one, by chance, those that are.
+const ROUNDS: usize = 240;
 
 /// Drives every run to its end, and compares everything that is stored with everything that was seen.
 pub async fn settle(world: &Arc<World>) {
@@ -31,7 +32,8 @@ pub async fn settle(world: &Arc<World>) {
         if world.is_broken() {
             return;
         }
-        while sweep_once(world).await > 0 {}
+        // Where nobody sweeps, people decide on runs that time has moved and no timer has.
+        while world.chance(500) && sweep_once(world).await > 0 {}
         let open = open(world);
         if open.is_empty() {
             break;
@@ -48,6 +50,7 @@ pub async fn settle(world: &Arc<World>) {
             wait(world).await;
         }
     }
+    while sweep_once(world).await > 0 {}
     whole(world);
     listed(world).await;
     let unsent = world.memory.state().items().unwrap().iter().any(|i| i.key.partition.starts_with("outbox/"));
@@ -61,7 +64,7 @@ fn whole(world: &World) {
     bad.into_iter().for_each(|what| world.violated(what));
 }
 
-/// Open runs with their open step.
+/// Open runs with their open steps, but for parallel ones, which only wait for others.
 fn open(world: &World) -> Vec<(&'static str, String, String)> {
     let checker = world.checker();
     let mut all = Vec::new();
@@ -69,8 +72,10 @@ fn open(world: &World) -> Vec<(&'static str, String, String)> {
         let run = copy.run.as_ref().unwrap();
         let org = ORGS.into_iter().find(|o| o == org).unwrap();
         if run.ended.is_none() {
-            let step = run.steps.iter().find(|(_, s)| matches!(s.status, Some(Status::Ready | Status::Waiting)));
-            all.push((org, id.clone(), step.map(|(id, _)| id.clone()).unwrap_or_default()));
+            let open = run.steps.iter().filter(|(_, s)| matches!(s.status, Some(Status::Ready | Status::Waiting)));
+            let document = checker.document(org, id);
+            let parallel = |step: &str| document.as_ref().is_some_and(|d| d.region(step).is_some());
+            all.extend(open.filter(|(step, _)| !parallel(step)).map(|(step, _)| (org, id.clone(), step.clone())));
         }
     }
     all
@@ -111,7 +116,8 @@ async fn advance(world: &Arc<World>, org: &'static str, run: &str, step: &str) -
         };
         let view = world.server().call(async |s| s.view(org, run).await).await;
         let Some(Ok(view)) = view else { return false };
-        let Some(shown) = view.work_items.first() else { return false };
+        // A sibling may just have ended the run.
+        let Some(shown) = view.work_items.iter().find(|i| i.id == item.id) else { return false };
         let decision = if matches!(kind, Kind::Approve { .. }) { "approved" } else { "completed" };
         return resolve(world, org, &who, run, step, &item.id, shown.snapshot.clone(), decision).await.done().is_some();
     }
@@ -154,7 +160,7 @@ async fn pages(world: &Arc<World>, store: &Store, org: &'static str) -> Result<(
             let live = copy.attempts.get(step).is_some_and(|a| a.attempt == s.attempt && a.live(now).is_some());
             match (&s.item, s.status) {
                 (Some(item), _) => {
-                    items.insert((item.since, item.id.clone(), item.assigned.clone()).0);
+                    items.insert((item.since, item.id.clone()));
                 }
                 (None, Some(Status::Ready)) if !live => {
                     steps.insert((s.ready_since.unwrap(), id.clone(), step.clone()));
@@ -184,7 +190,7 @@ async fn pages(world: &Arc<World>, store: &Store, org: &'static str) -> Result<(
             let page = store.person_work(org, &person, None, limit, cursor.as_deref()).await?;
             for work in page.items {
                 current(world, org, &person, &work);
-                seen.insert(work.entry.item.since);
+                seen.insert((work.entry.item.since, work.work_item.id));
             }
             cursor = page.next_cursor;
             if cursor.is_none() {

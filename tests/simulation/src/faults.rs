@@ -98,7 +98,9 @@ pub(crate) async fn commit(world: &Arc<World>, ops: &[Op]) -> Result<(), TableEr
         }
         let found = world.checker().written(&stored);
         world.note(|| format!("  written: {}", spelled(ops)));
-        found.into_iter().for_each(|what| world.violated(what));
+        if !found.is_empty() {
+            world.violated(found.join("\n  and: "));
+        }
     }
     answer
 }

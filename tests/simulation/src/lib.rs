@@ -28,6 +28,7 @@ pub mod random;
 pub mod server;
 pub mod world;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use store::memory::MemoryTable;
@@ -36,7 +37,7 @@ use store::table::Table;
 pub use world::World;
 
 /// What one seed came to.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Summary {
     /// Transactions that were written.
     pub transactions: u64,
@@ -46,6 +47,21 @@ pub struct Summary {
     pub faults: u64,
     /// Runs that were started.
     pub runs: usize,
+    /// How often what happened that journals tell: every kind of event, and what befell regions.
+    pub seen: BTreeMap<&'static str, u64>,
+}
+
+impl Summary {
+    /// Adds what another seed came to.
+    pub fn add(&mut self, other: Summary) {
+        self.transactions += other.transactions;
+        self.calls += other.calls;
+        self.faults += other.faults;
+        self.runs += other.runs;
+        for (what, times) in other.seen {
+            *self.seen.entry(what).or_default() += times;
+        }
+    }
 }
 
 /// A broken promise, and how it came about.

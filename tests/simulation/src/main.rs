@@ -24,12 +24,7 @@ fn main() -> ExitCode {
     let mut all = simulation::Summary::default();
     for seed in arguments.seed..arguments.seed.saturating_add(arguments.runs) {
         match simulation::simulate(seed, verbose) {
-            Ok(one) => {
-                all.transactions += one.transactions;
-                all.calls += one.calls;
-                all.faults += one.faults;
-                all.runs += one.runs;
-            }
+            Ok(one) => all.add(one),
             Err(violation) => {
                 println!("{violation}");
                 return ExitCode::FAILURE;

@@ -1,16 +1,24 @@
-//! The processes that are run: every kind of step, rework, escalation, routes, events with and without timeout, due.
+//! The processes that are run: every kind of step, rework, escalation, routes, events with and without timeout, due, and
+//! branches of all of that.
 
 /// An organization of the simulation.
 pub const ORGS: [&str; 2] = ["acme", "beta"];
 
 /// Their PROCESS.md files, by name.
-pub const PROCESSES: [(&str, &str); 5] = [
+pub const PROCESSES: [(&str, &str); 9] = [
     ("letters", LETTERS),
     ("claims-desk", CLAIMS_DESK),
     ("deliveries", DELIVERIES),
     ("moving-in", MOVING_IN),
     ("everything", EVERYTHING),
+    ("launch", LAUNCH),
+    (TWO_DESKS, TWO_DESKS_FILE),
+    ("stage", STAGE),
+    ("album", ALBUM),
 ];
+
+/// A process with two branches that two agents may finish at one moment.
+pub const TWO_DESKS: &str = "two-desks";
 
 /// Agent, approval with a way back, due times on both.
 const LETTERS: &str = "---
@@ -164,6 +172,169 @@ steps:
     finish: dropped
 ---
 All of it.
+";
+
+/// Branches of several steps each: agents, tasks, an approval with a way back inside, waits, a timeout and a route to the
+/// join; ways back to the parallel step and to a step before it.
+const LAUNCH: &str = "---
+name: launch
+description: Prepare a launch, four things at once.
+inputs: { boss: person }
+steps:
+  - id: plan
+    agent: Plan it.
+    output: { title: string }
+  - id: prepare
+    parallel: [rights, text, venue, posters]
+    next: review
+  - id: text
+    agent: Write the text.
+    output: { words: number }
+    due: 15m
+    next: proof
+  - id: proof
+    person: editor
+    approve: Is the text right?
+    due: 30m
+    on_reject: text
+    next: join
+  - id: rights
+    person: adjuster
+    task: Clear the rights.
+    output: { cleared: boolean }
+    due: 1h
+    next: [join, { to: pay, when: there is a fee }]
+  - id: pay
+    agent: Pay the fee.
+    evidence: [file]
+    next: join
+  - id: venue
+    wait: 10m
+    next: hear
+  - id: hear
+    wait_for: comment
+    timeout: 30m
+    on_timeout: join
+    next: answer
+  - id: answer
+    agent: Answer the venue.
+    next: join
+  - id: posters
+    wait_for: comment
+    timeout: 10m
+    next: join
+  - id: review
+    person: inputs.boss
+    approve: Is all of it ready?
+    on_reject: prepare
+    next: last_look
+  - id: last_look
+    person: editor
+    approve: Shall we?
+    on_reject: plan
+    next: out
+  - id: out
+    finish: launched
+---
+Launch it.
+";
+
+/// Two branches of one step each, and a way back to both.
+const TWO_DESKS_FILE: &str = "---
+name: two-desks
+description: Two desks look at the same thing, and somebody compares.
+steps:
+  - id: both
+    parallel: [left, right]
+    next: compare
+  - id: left
+    agent: Look from the left.
+    output: { seen: string }
+    next: join
+  - id: right
+    agent: Look from the right.
+    output: { seen: string }
+    next: join
+  - id: compare
+    person: editor
+    approve: Do they agree?
+    on_reject: both
+  - id: over
+    finish: compared
+---
+Two desks.
+";
+
+/// Every way in which a branch ends the run, the fork itself among them; two waits for one event.
+const STAGE: &str = "---
+name: stage
+description: Set a stage, unless somebody calls it off.
+inputs: { opening: { type: datetime, optional: true }, singer: { type: person, optional: true } }
+steps:
+  - id: rent
+    agent: Rent the stage.
+  - id: set
+    parallel: [light, sound, song, doors, ticket]
+    next: play
+  - id: light
+    agent: Hang the light.
+    due: 20m
+    next: safe
+  - id: safe
+    person: adjuster
+    approve: Is it safe?
+    next: join
+  - id: sound
+    wait_for: scan
+    next: check
+  - id: check
+    agent: Check the sound.
+    next: join
+  - id: song
+    person: inputs.singer
+    task: Sing once.
+    due: 30m
+    next: join
+  - id: doors
+    wait: 40m
+    next: opened
+  - id: opened
+    wait_until: inputs.opening
+    next: join
+  - id: ticket
+    wait_for: scan
+    timeout: 40m
+    next: join
+  - id: play
+    finish: played
+---
+";
+
+/// Branches that events may finish before they are there, and a way back over the whole region.
+const ALBUM: &str = "---
+name: album
+description: Wait for the songs and the cover, and listen.
+steps:
+  - id: order
+    agent: Order both.
+  - id: arrive
+    parallel: [songs, cover]
+    next: listen
+  - id: songs
+    wait_for: scan
+    timeout: 15m
+    next: join
+  - id: cover
+    wait_for: comment
+    timeout: 25m
+    next: join
+  - id: listen
+    person: editor
+    approve: Is it good?
+    on_reject: order
+  - id: out
+    finish: released
+---
 ";
 
 /// The groups that roles are bound to, in every organization.

@@ -165,12 +165,18 @@ impl World {
         self.summary.lock().unwrap().calls += 1;
     }
 
+    /// Counts two branches that were finished at one moment.
+    pub fn joined_at_once(&self) {
+        *self.summary.lock().unwrap().seen.entry("branches finished at once").or_default() += 1;
+    }
+
     /// What the simulation came to.
     pub fn verdict(&self) -> Result<Summary, Box<Violation>> {
         match self.broken.lock().unwrap().take() {
             None => {
                 let checker = self.checker();
-                let summary = *self.summary.lock().unwrap();
+                let mut summary = self.summary.lock().unwrap().clone();
+                checker.seen().for_each(|what| *summary.seen.entry(what).or_default() += 1);
                 Ok(Summary { transactions: checker.transactions, runs: checker.runs.len(), ..summary })
             }
             Some(what) => {

@@ -6,8 +6,9 @@
     reason = "a test that cannot go on fails, and this is how"
 )]
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use store::memory::MemoryTable;
@@ -185,4 +186,47 @@ fn a_table_whose_reads_are_old() {
     });
     let what = found.expect("old reads go unnoticed").what;
     assert!(what.contains("was written, then refused") || what.contains("used again"), "{what}");
+}
+
+/// A table that does not hold the lock on a journal where a branch joins: whoever reads next is told of the entry, but not
+/// of what is in it, and so decides on the journal as it was and writes behind it.
+struct Unlocked {
+    memory: MemoryTable,
+    unseen: Mutex<BTreeSet<Key>>,
+}
+
+/// Whether a branch joined in this journal entry, and was not the last.
+fn arrives(item: &Item) -> bool {
+    let any = |kind: &str| item.doc["events"].as_array().is_some_and(|all| all.iter().any(|e| e.get(kind).is_some()));
+    item.key.sort.starts_with("j/") && any("arrived") && !any("joined")
+}
+
+#[async_trait]
+impl Table for Unlocked {
+    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, TableError> {
+        self.memory.get(keys).await
+    }
+    async fn query(&self, range: &Range) -> Result<Vec<Item>, TableError> {
+        let mut items = self.memory.query(range).await?;
+        for item in items.iter_mut().filter(|item| arrives(item)) {
+            if self.unseen.lock().expect("no other panic").remove(&item.key) {
+                item.doc["events"] = serde_json::Value::Array(Vec::new());
+            }
+        }
+        Ok(items)
+    }
+    async fn transact(&self, ops: &[Op]) -> Result<(), TableError> {
+        self.memory.transact(ops).await?;
+        let new = ops.iter().filter_map(|op| if let Op::Put { item, .. } = op { Some(item) } else { None });
+        self.unseen.lock().expect("no other panic").extend(new.filter(|i| arrives(i)).map(|i| i.key.clone()));
+        Ok(())
+    }
+}
+
+#[test]
+fn a_table_that_loses_a_join() {
+    let table = |memory| -> Arc<dyn Table> { Arc::new(Unlocked { memory, unseen: Mutex::default() }) };
+    let mut found = (0..SEEDS).filter_map(|seed| simulation::simulate_on(seed, false, table).err());
+    // Two branches that each thought the other one was not done.
+    assert!(found.any(|violation| violation.what.contains("[Join]")), "a join that is lost goes unnoticed");
 }

@@ -7,6 +7,7 @@
     reason = "a test that cannot go on fails, and this is how"
 )]
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn setting(name: &str, default: u64) -> u64 {
@@ -21,7 +22,7 @@ fn no_seed_breaks_a_promise() {
     let (first, seeds) = (setting("SIMULATION_FIRST_SEED", 0), setting("SIMULATION_SEEDS", 200));
     let next = AtomicU64::new(first);
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
-    let transactions = AtomicU64::new(0);
+    let all = Mutex::new(simulation::Summary::default());
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
@@ -31,15 +32,33 @@ fn no_seed_breaks_a_promise() {
                         return;
                     }
                     match simulation::simulate(seed, false) {
-                        Ok(summary) => transactions.fetch_add(summary.transactions, Ordering::Relaxed),
+                        Ok(summary) => all.lock().unwrap().add(summary),
                         Err(violation) => panic!("{violation}"),
-                    };
+                    }
                 }
             });
         }
     });
     // A simulation in which nothing happens breaks nothing either.
-    assert!(transactions.into_inner() > 30 * seeds);
+    let all = all.into_inner().unwrap();
+    assert!(all.transactions > 30 * seeds);
+    for what in [
+        "rewound",
+        "returned",
+        "failed",
+        "overdue",
+        "joined",
+        "fork and join in one write",
+        "fork and end in one write",
+        "two arrivals in one write",
+        "rework in a branch",
+        "a region again",
+        "a region taken along",
+        "an end in a region",
+        "branches finished at once",
+    ] {
+        assert!(seeds < 100 || all.seen.contains_key(what), "`{what}` never happened: {:?}", all.seen);
+    }
 }
 
 #[test]
@@ -47,7 +66,7 @@ fn a_seed_is_the_same_history_again() {
     let once = simulation::simulate(7, false).unwrap();
     let again = simulation::simulate(7, false).unwrap();
     assert_eq!(
-        (once.transactions, once.calls, once.faults, once.runs),
-        (again.transactions, again.calls, again.faults, again.runs)
+        (once.transactions, once.calls, once.faults, once.runs, once.seen),
+        (again.transactions, again.calls, again.faults, again.runs, again.seen)
     );
 }

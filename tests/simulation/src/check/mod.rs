@@ -5,7 +5,10 @@
 //! what is checked here.
 
 mod accept;
+mod completed;
 mod follow;
+mod regions;
+mod seen;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -182,13 +185,8 @@ impl Checker {
         let Some(document) = self.versions.get(&(id.0.clone(), meta.process.clone(), meta.version)) else {
             return vec![format!("{id:?} keeps a version that is not published")];
         };
-        match lists::entries(&id.0, &run, &copy.attempts) {
-            Ok(entries) if entries == copy.lists => {}
-            Ok(entries) => bad.push(format!("the lists of {id:?} disagree with it: {}", differ(&entries, &copy.lists))),
-            Err(e) => bad.push(format!("the lists of {id:?} cannot be made: {e}")),
-        }
         if let Some(entry) = &entry {
-            bad.extend(copy.follow.entry(document, entry, before).into_iter().map(|b| format!("{id:?}: {b}")));
+            bad.extend(copy.follow.entry(document, entry).into_iter().map(|b| format!("{id:?}: {b}")));
             for (at, timer) in run::timers(&run) {
                 if at <= entry.at {
                     bad.push(format!("{id:?} moved at {} and left {timer:?} of {at} unapplied", entry.at));
@@ -199,6 +197,11 @@ impl Checker {
             if told != filed {
                 bad.push(format!("{id:?} revision {} owes {told} notices, filed {filed}", entry.rev));
             }
+        }
+        match lists::entries(&id.0, &run, &copy.attempts) {
+            Ok(entries) if entries == copy.lists => {}
+            Ok(entries) => bad.push(format!("the lists of {id:?} disagree with it: {}", differ(&entries, &copy.lists))),
+            Err(e) => bad.push(format!("the lists of {id:?} cannot be made: {e}")),
         }
         match (record, &entry) {
             (Some((request, record)), _) => bad.extend(recorded(id, request, record, &run, entry.as_ref())),
