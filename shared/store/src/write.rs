@@ -272,11 +272,7 @@ impl Store {
         change: Change,
         mut ops: Vec<Op>,
     ) -> Result<Written, Error> {
-        let leased = match &change.reply {
-            Reply::Leased { step, .. } => Some(step.as_str()),
-            _ => None,
-        };
-        let overlay = Overlay::of(&change.run, attempts, change.at).bounded(leased);
+        let overlay = Overlay::of(&change.run, attempts, change.at).told(&change.run, &change.reply);
         let (lease, sent) = match &change.reply {
             Reply::View => (None, None),
             Reply::Leased { step, attempt, lease, expires_at } => {
