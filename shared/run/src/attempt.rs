@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Note, Time, Verdict};
 
-/// Most bytes of issues that a handoff keeps; the caller was shown all of them.
+/// Most bytes of issues that a handoff keeps, as JSON; the caller was shown all of them.
 pub const HANDOFF_ISSUES_BYTES: usize = 16 * 1024;
 
 /// The working state of one step's current attempt.
@@ -92,11 +92,13 @@ impl Handoff {
     }
 }
 
-/// As many of the lines as this many bytes hold, from the first; a last one says how many were left out.
+/// As many of the lines as this many bytes hold, from the first; a last one says how many were left out. The bytes are
+/// those of JSON, for that is what is stored: a control character takes six there, and issues repeat what callers wrote.
 pub(crate) fn shortened(lines: &[String], most: usize) -> Vec<String> {
     let mut bytes = 0;
     let fits = |line: &&String| {
-        bytes += line.len();
+        // Without the quotes. Writing a text to memory has no way to fail.
+        bytes += serde_json::to_string(line).map_or(most, |text| text.len() - 2);
         bytes <= most
     };
     let mut kept: Vec<String> = lines.iter().take_while(fits).cloned().collect();
@@ -133,5 +135,8 @@ mod tests {
         over.extend(["y".to_owned(), "z".to_owned()]);
         assert_eq!(kept(&over), [full, vec!["… and 2 more".to_owned()]].concat());
         assert_eq!(kept(&["x".repeat(HANDOFF_ISSUES_BYTES + 1)]), ["… and 1 more"]);
+        let escaped = vec!["\u{1}".repeat(HANDOFF_ISSUES_BYTES / 12); 2];
+        assert!(kept(&escaped) == escaped && kept(&[escaped, vec!["\u{1}".repeat(2)]].concat()).len() == 3);
+        assert_eq!(kept(&["\u{1}".repeat(HANDOFF_ISSUES_BYTES / 6 + 1)]), ["… and 1 more"], "as it is stored");
     }
 }
