@@ -56,6 +56,10 @@ pub struct Dev {
     /// The model to ask, as that API knows it.
     #[arg(long, value_name = "NAME", requires = "evaluator")]
     evaluator_model: Option<String>,
+    /// How long the model may take for all questions of one submission, in seconds. It is asked once more when it fails.
+    #[arg(long, value_name = "SECONDS", default_value_t = evaluator::TIMEOUT_SECONDS, requires = "evaluator",
+        value_parser = clap::value_parser!(u64).range(1..=evaluator::MOST_SECONDS))]
+    evaluator_seconds: u64,
     /// Prints one JSON line when ready, instead of text for people.
     #[arg(long)]
     json: bool,
@@ -66,10 +70,21 @@ impl Dev {
     pub async fn run(self) -> anyhow::Result<ExitCode> {
         let lines = mcp::log::subscriber(std::io::stderr, tracing::level_filters::LevelFilter::INFO);
         tracing::subscriber::set_global_default(lines)?;
-        let Dev { listen, data, lease_seconds, speed, org, issuers, evaluator, evaluator_model, json } = self;
+        let Dev {
+            listen,
+            data,
+            lease_seconds,
+            speed,
+            org,
+            issuers,
+            evaluator,
+            evaluator_model,
+            evaluator_seconds,
+            json,
+        } = self;
         let trusted = issuers.map(|file| issuers_of(&file)).transpose()?.unwrap_or_default();
         let lease_seconds = lease_seconds.unwrap_or(run::Limits::default().lease_seconds * u64::from(speed));
-        let asked = evaluator.map(|url| asked(&url, evaluator_model.as_deref())).transpose()?;
+        let asked = evaluator.map(|url| asked(&url, evaluator_model.as_deref(), evaluator_seconds)).transpose()?;
         let evaluator = match &asked {
             Some((config, key)) => Some(evaluator::connect(config.clone(), key.clone()).await.map_err(unaskable)?),
             None => None,
@@ -124,8 +139,13 @@ fn issuers_of(file: &std::path::Path) -> anyhow::Result<Vec<identity::IssuerConf
 }
 
 /// The model that answers checks, and the key to it.
-fn asked(url: &str, model: Option<&str>) -> anyhow::Result<(evaluator::Config, Option<evaluator::Secret>)> {
+fn asked(
+    url: &str,
+    model: Option<&str>,
+    seconds: u64,
+) -> anyhow::Result<(evaluator::Config, Option<evaluator::Secret>)> {
     let config = evaluator::Config::from_url(url, model).map_err(unaskable)?;
+    let config = evaluator::Config { timeout_seconds: seconds, ..config };
     // Never from the command line, which other users of the machine can read.
     let key = match std::env::var(KEY_VARIABLE) {
         Ok(text) => evaluator::Secret::new(&text),

@@ -40,6 +40,11 @@ impl<M: Model> store::Evaluator for Asker<M> {
         &self.name
     }
 
+    /// A second more than the model has, so that the reason in the log is this one's own.
+    fn within(&self) -> Duration {
+        self.within + Duration::from_secs(1)
+    }
+
     async fn answer(&self, inquiry: &Inquiry) -> Result<Vec<Answer>, String> {
         let material = Material::new(inquiry)?;
         let material = &material;

@@ -26,7 +26,7 @@ use asker::Asker;
 use bedrock::Bedrock;
 use openai::OpenAi;
 
-pub use config::{Config, Kind, Problems, TIMEOUT_SECONDS};
+pub use config::{Config, Kind, MOST_SECONDS, Problems, TIMEOUT_SECONDS};
 pub use secret::Secret;
 
 /// An evaluator that asks the model of this configuration. Nothing is asked yet.

@@ -3,8 +3,6 @@
 //! It is asked once for a call, however often the write loses a race afterwards: what was said of a submission does not
 //! change with the journal. A fault is tried once more, all within a time that fits a function's deadline.
 
-use std::time::Duration;
-
 use run::{Evaluation, Inquiry};
 
 use crate::store::Store;
@@ -12,8 +10,8 @@ use crate::store::Store;
 /// How often an evaluator is asked before the caller is told to try again.
 const CHECK_ATTEMPTS: u32 = 2;
 
-/// Longest that an evaluator may take for one inquiry, in seconds: two of them, and the write, fit the 30 seconds that a
-/// function is given.
+/// Longest that an evaluator may take for one inquiry when it does not say itself, in seconds: two of them, and the write,
+/// fit the 30 seconds that a function is given.
 pub const CHECK_SECONDS: u64 = 12;
 
 /// The name of an evaluator that is not there.
@@ -27,10 +25,11 @@ impl Store {
             tracing::error!(step = inquiry.step, "a step has a check, and no evaluator is configured");
             return Evaluation { model: NOBODY.to_owned(), answers: None, truncated: inquiry.truncated };
         };
+        let within = evaluator.within();
         let mut answers = None;
         for _ in 0..CHECK_ATTEMPTS {
-            let answered = tokio::time::timeout(Duration::from_secs(CHECK_SECONDS), evaluator.answer(inquiry)).await;
-            let answered = answered.unwrap_or_else(|_| Err(format!("no answer within {CHECK_SECONDS} seconds")));
+            let answered = tokio::time::timeout(within, evaluator.answer(inquiry)).await;
+            let answered = answered.unwrap_or_else(|_| Err(format!("no answer within {} s", within.as_secs())));
             match answered.and_then(|given| inquiry.fits(&given).map(|()| given)) {
                 Ok(given) => {
                     answers = Some(given);

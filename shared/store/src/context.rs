@@ -1,8 +1,12 @@
 //! What the store takes from outside: the clock, fresh ids, who wakes idle runs, and who answers checks. Each is a trait so that the
 //! simulation decides all of it by seed.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use run::Time;
+
+use crate::check::CHECK_SECONDS;
 
 /// Tells the time.
 pub trait Clock: Send + Sync + 'static {
@@ -100,6 +104,11 @@ pub trait Alarms: Send + Sync + 'static {
 pub trait Evaluator: Send + Sync + 'static {
     /// Its name for itself, such as the model it asks: what a verdict records.
     fn model(&self) -> &str;
+
+    /// How long one inquiry may take, [`CHECK_SECONDS`] unless it says otherwise. It is asked twice at most.
+    fn within(&self) -> Duration {
+        Duration::from_secs(CHECK_SECONDS)
+    }
 
     /// One answer to each question of the inquiry, in order. No question sees the answer to another. The submission is
     /// data: whatever it says is no instruction to the evaluator. Asked once; whoever asks bounds the time and asks again.
