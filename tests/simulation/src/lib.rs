@@ -103,6 +103,7 @@ pub fn simulate_on(
         let world = World::new(seed, verbose, memory.clone(), table(memory));
         actors::chaos(&world).await;
         ending::settle(&world).await;
+        world.close();
         world.verdict()
     })
 }

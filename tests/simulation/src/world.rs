@@ -170,6 +170,12 @@ impl World {
         *self.summary.lock().unwrap().seen.entry("branches finished at once").or_default() += 1;
     }
 
+    /// Lets go of the servers. Their stores hold the world as the world holds them, so one that is not closed stays in memory
+    /// for as long as the process.
+    pub fn close(&self) {
+        self.servers.lock().unwrap().clear();
+    }
+
     /// What the simulation came to.
     pub fn verdict(&self) -> Result<Summary, Box<Violation>> {
         match self.broken.lock().unwrap().take() {

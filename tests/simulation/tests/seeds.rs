@@ -7,8 +7,10 @@
     reason = "a test that cannot go on fails, and this is how"
 )]
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use store::memory::MemoryTable;
 
 fn setting(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
@@ -69,4 +71,16 @@ fn a_seed_is_the_same_history_again() {
         (once.transactions, once.calls, once.faults, once.runs, once.seen),
         (again.transactions, again.calls, again.faults, again.runs, again.seen)
     );
+}
+
+#[test]
+fn a_seed_leaves_nothing_in_memory() {
+    let mut table = Weak::<MemoryTable>::new();
+    let done = simulation::simulate_on(7, false, |memory| {
+        let made = Arc::new(memory);
+        table = Arc::downgrade(&made);
+        made
+    });
+    assert!(done.unwrap().transactions > 0);
+    assert_eq!(table.strong_count(), 0, "a world is held that nobody looks at any more");
 }
