@@ -21,10 +21,10 @@ use store::counting::Counting;
 use store::files::{Files, FilesError, Shown};
 use store::memory::MemoryTable;
 use store::table::{Item, Key, Op, Range, Table, TableError};
-use store::{NoAlarms, Parts, RandomIds, Seal, SealKey, Settings, Store, SystemClock};
+use store::{Evaluator, NoAlarms, Parts, RandomIds, Seal, SealKey, Settings, Store, SystemClock};
 
 /// Tool, which call of it, and its calls, rounds and transactions.
-const COSTS: [(&str, &str, [u64; 3]); 22] = [
+const COSTS: [(&str, &str, [u64; 3]); 31] = [
     ("describe", "", [0, 0, 0]),
     ("list_processes", "", [1, 1, 0]),
     ("start_run", "", [3, 2, 1]),
@@ -33,18 +33,30 @@ const COSTS: [(&str, &str, [u64; 3]); 22] = [
     ("get_work", "of an agent", [8, 1, 0]),
     // The inboxes of the person, of the person's one group and of operators.
     ("get_work", "of a person", [3, 1, 0]),
+    // The journal entries that hold the candidates.
+    ("get_work", "of a person, with a candidate", [4, 2, 0]),
     ("claim", "", [3, 2, 1]),
     ("renew", "", [3, 2, 1]),
     ("upload", "", [2, 2, 1]),
     ("submit", "", [3, 2, 1]),
     ("submit", "with a file", [4, 2, 1]),
+    // Asking a model is no call to storage.
+    ("submit", "with a check", [3, 2, 1]),
+    ("submit", "with a file and a check that is unsure", [4, 2, 1]),
+    ("submit", "that forks", [3, 2, 1]),
+    ("submit", "beside a branch", [3, 2, 1]),
+    ("submit", "that joins", [3, 2, 1]),
     ("escalate", "", [3, 2, 1]),
     ("decide", "", [3, 2, 1]),
     ("decide", "completed with a file", [4, 2, 1]),
+    // Only the run says which files the candidate has; they are verified again.
+    ("decide", "completed with a candidate that has a file", [4, 3, 1]),
+    ("decide", "beside a branch", [3, 2, 1]),
+    ("decide", "back to a parallel step", [3, 2, 1]),
     ("cancel", "", [3, 2, 1]),
     ("send_event", "", [3, 2, 1]),
-    // The processes, then the open and the ended runs of each, here of one, then the inputs.
-    ("list_runs", "", [4, 3, 0]),
+    // The processes, then the open and the ended runs of each, here of two, then the inputs.
+    ("list_runs", "", [6, 3, 0]),
     ("list_runs", "of a process", [3, 2, 0]),
     ("import_process", "", [2, 2, 1]),
     ("publish_process", "", [2, 2, 1]),
@@ -66,15 +78,35 @@ steps:
 Letters.
 ";
 
+/// Two checked steps, the second with a file, and two branches for agents beside one for a person.
+const BOOK: &str = "---
+name: book
+description: A book.
+steps:
+  - { id: write, agent: Write it., check: Is it good? }
+  - { id: draw, agent: Draw it., evidence: [file], check: [{ ask: Is it good?, fail: 0.2 }] }
+  - { id: proof, agent: Read it. }
+  - { id: make, parallel: [print, bind, praise], next: sign }
+  - { id: print, agent: Print it., next: join }
+  - { id: bind, agent: Bind it., next: join }
+  - { id: praise, person: editor, task: Praise it., next: join }
+  - { id: sign, person: editor, approve: Is it done?, on_reject: make }
+  - { id: end, finish: done }
+---
+Books.
+";
+
 #[tokio::test]
 async fn a_call_of_each_tool_costs_what_it_did() {
     let (bot, ann) = (caller("bot", Kind::Agent), caller("ann", Kind::Person));
     let mut desk = Desk::new();
 
-    desk.call(&ann, "import_process", json!({ "source": LETTER })).await;
-    let publish = json!({ "name": "letter", "roles": { "editor": "editor" } });
-    desk.call(&ann, "publish_process", publish.clone()).await;
-    desk.start().await;
+    let publish = |name: &str| json!({ "name": name, "roles": { "editor": "editor" } });
+    for (name, source) in [("book", BOOK), ("letter", LETTER)] {
+        desk.call(&ann, "import_process", json!({ "source": source })).await;
+        desk.call(&ann, "publish_process", publish(name)).await;
+        desk.start(name).await;
+    }
     desk.measured.clear();
 
     desk.call(&bot, "describe", json!({})).await;
@@ -82,7 +114,7 @@ async fn a_call_of_each_tool_costs_what_it_did() {
     desk.call(&ann, "get_process", json!({ "name": "letter" })).await;
     desk.case("of a version").call(&ann, "get_process", json!({ "name": "letter", "version": 1 })).await;
 
-    let run = desk.start().await;
+    let run = desk.start("letter").await;
     desk.call(&bot, "get_run", json!({ "runId": run })).await;
     desk.call(&bot, "list_runs", json!({})).await;
     desk.case("of a process").call(&bot, "list_runs", json!({ "process": "letter" })).await;
@@ -102,7 +134,7 @@ async fn a_call_of_each_tool_costs_what_it_did() {
     let sent = desk.call(&bot, "send_event", json!({ "runId": run, "name": "posted" })).await;
     assert_eq!(sent["consumedBy"], "posted", "{sent}");
 
-    let run = desk.start().await;
+    let run = desk.start("letter").await;
     let token = desk.claim(&bot, &run, "draft").await;
     let draft = json!({ "token": token, "output": { "text": "Dear" }, "summary": "Drafted." });
     desk.call(&bot, "submit", draft).await;
@@ -113,14 +145,41 @@ async fn a_call_of_each_tool_costs_what_it_did() {
     desk.case("completed with a file").decide(&ann, &run, completed).await;
     desk.call(&ann, "cancel", json!({ "runId": run, "reason": "Moved." })).await;
 
+    checked_and_forked(&mut desk, &bot, &ann).await;
+
     let next = LETTER.replace("A letter.", "Another letter.");
     desk.call(&ann, "import_process", json!({ "source": next })).await;
-    desk.call(&ann, "publish_process", publish).await;
+    desk.call(&ann, "publish_process", publish("letter")).await;
 
     let listed: BTreeSet<&str> = desk.tools.list().iter().map(|tool| tool.name).collect();
     assert_eq!(COSTS.iter().map(|(tool, ..)| *tool).collect::<BTreeSet<_>>(), listed);
     let costs = COSTS.iter().map(|(tool, case, cost)| ((*tool, *case), BTreeSet::from([*cost])));
     assert_eq!(desk.measured, costs.collect::<BTreeMap<_, _>>());
+}
+
+/// A book is written, drawn so that nobody can tell whether it is good, and made in three branches, twice.
+async fn checked_and_forked(desk: &mut Desk, bot: &Caller, ann: &Caller) {
+    let run = desk.start("book").await;
+    let token = desk.claim(bot, &run, "write").await;
+    let write = json!({ "token": token, "output": {}, "summary": "Good." });
+    desk.case("with a check").call(bot, "submit", write).await;
+    let token = desk.claim(bot, &run, "draw").await;
+    let evidence = desk.file(bot).await;
+    let draw = json!({ "token": token, "output": {}, "evidence": evidence, "summary": "Who knows?" });
+    desk.case("with a file and a check that is unsure").call(bot, "submit", draw).await;
+    let work = desk.case("of a person, with a candidate").call(ann, "get_work", json!({})).await;
+    assert_eq!(work["items"][0]["workItem"]["escalation"]["candidate"]["summary"], "Who knows?", "{work}");
+    let adopt = json!({ "decision": "completed" });
+    desk.case("completed with a candidate that has a file").decide(ann, &run, adopt).await;
+    desk.finish(bot, &run, "proof", "that forks").await;
+    desk.finish(bot, &run, "print", "beside a branch").await;
+    desk.case("beside a branch").decide(ann, &run, json!({ "decision": "completed", "output": {} })).await;
+    desk.finish(bot, &run, "bind", "that joins").await;
+    let again = json!({ "decision": "rejected", "note": "All of it anew." });
+    desk.case("back to a parallel step").decide(ann, &run, again).await;
+    let work = desk.case("of an agent").call(bot, "get_work", json!({ "process": "book" })).await;
+    let ready = work["items"].as_array().map(|items| items.iter().filter(|i| i["runId"] == run.as_str()).count());
+    assert_eq!(ready, Some(2), "{work}");
 }
 
 /// The tools over storage in memory, and what their calls cost.
@@ -141,7 +200,7 @@ impl Desk {
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
             alarms: Arc::new(NoAlarms),
-            evaluator: None,
+            evaluator: Some(Arc::new(Reader)),
             seal: Seal::new(vec![SealKey { id: "k".into(), secret }]).unwrap(),
             settings: Settings::default(),
         });
@@ -170,15 +229,22 @@ impl Desk {
     }
 
     /// Starts a run and returns its id.
-    async fn start(&mut self) -> String {
+    async fn start(&mut self, process: &str) -> String {
         let ann = caller("ann", Kind::Person);
-        let started = self.call(&ann, "start_run", json!({ "process": "letter", "inputs": {} })).await;
+        let started = self.call(&ann, "start_run", json!({ "process": process, "inputs": {} })).await;
         started["run"]["id"].as_str().unwrap().to_owned()
     }
 
     /// Claims a step and returns the token.
     async fn claim(&mut self, caller: &Caller, run: &str, step: &str) -> Value {
         self.call(caller, "claim", json!({ "runId": run, "stepId": step })).await["token"].take()
+    }
+
+    /// Claims a step that asks for nothing and submits it.
+    async fn finish(&mut self, caller: &Caller, run: &str, step: &str, case: &'static str) {
+        let token = self.claim(caller, run, step).await;
+        let done = json!({ "token": token, "output": {}, "summary": "Done." });
+        self.case(case).call(caller, "submit", done).await;
     }
 
     /// Uploads a file and returns the evidence that cites it.
@@ -211,6 +277,20 @@ fn caller(subject: &str, kind: Kind) -> Caller {
         person: person.then(|| format!("{subject}@example.com")),
         client: None,
         may_decide: person,
+    }
+}
+
+/// Finds good what says so, and of all else cannot tell.
+struct Reader;
+
+#[async_trait]
+impl Evaluator for Reader {
+    fn model(&self) -> &str {
+        "reader"
+    }
+    async fn answer(&self, inquiry: &run::Inquiry) -> Result<Vec<run::Answer>, String> {
+        let yes = if inquiry.submission.summary.as_deref() == Some("Good.") { 1.0 } else { 0.5 };
+        Ok(inquiry.questions.iter().map(|_| run::Answer::Yes(yes)).collect())
     }
 }
 
