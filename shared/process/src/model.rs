@@ -174,7 +174,7 @@ pub enum Kind {
         /// Where it continues when `timeout` passes; the same as `next` when the file does not say.
         on_timeout: String,
     },
-    /// `parallel:` — makes every branch ready at once and continues when all have joined (parallel-1).
+    /// `parallel:` — begins its branches together and goes on after the last of them (parallel-1).
     Parallel {
         /// The ids of the branch entries, in file order; two or more. [`Document::regions`] has the branches whole.
         entries: Vec<String>,

@@ -1,7 +1,7 @@
 //! What changes without the journal: the lease on a step, and what an attempt leaves behind.
 //!
 //! One attempt is one stored item. It exists while a step is being worked and something is to be remembered about it;
-//! completion, rework and the end of the run remove it. Claims and renewals change it and never the journal.
+//! completion, rework and the end of the run remove it. A claim or a renewal is written here and leaves no journal entry.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What the journal holds: facts, with all their consequences spelled out, so that folding decides nothing.
+//! What the journal holds: facts. Whatever follows from one stands beside it as another, and folding has nothing to decide.
 //!
 //! Journals stay readable for ever. A variant or field is never renamed, removed or given another meaning; a new field
 //! has a default, and a new meaning is a new variant.
@@ -22,7 +22,7 @@ pub struct Entry {
     pub v: u32,
     /// Its place in the journal, from 1, without gaps.
     pub rev: u64,
-    /// The later of the clock and the entry before it.
+    /// When it was written; never before the entry that it follows.
     pub at: Time,
     /// The subject whose call this was, or `server` for a timer.
     pub by: String,

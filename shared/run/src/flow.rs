@@ -31,7 +31,7 @@ pub(crate) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    /// Starts changing a run. Time never goes back: `now` is the later of the clock and the entry before.
+    /// Starts changing a run. A clock that is behind the last entry counts as being at it.
     pub(crate) fn new(context: Context<'a>, run: Run, attempts: &BTreeMap<String, Attempt>, clock: Time) -> Flow<'a> {
         let now = clock.max(run.updated_at);
         Flow {

@@ -1,8 +1,8 @@
-//! The one seam: get several, query a range of one partition, transact with conditions. That is all.
+//! All that a table has to do: read some items, read a range of one partition, write several items or none.
 //!
 //! DynamoDB implements it in the product, hosted and embedded alike ([`crate::dynamo`]); tests wrap it with faults, and
-//! the simulation implements it in memory (`crate::memory`). Nothing above it knows DynamoDB; nothing below it knows a
-//! run. Every read is strongly consistent.
+//! the simulation implements it in memory (`crate::memory`). DynamoDB is a word of its far side only, runs are of this
+//! side. Every read is strongly consistent.
 
 use async_trait::async_trait;
 use serde_json::Value;
