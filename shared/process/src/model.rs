@@ -17,7 +17,7 @@ pub const JOIN: &str = "join";
 pub struct Document {
     /// `name`, 1–64 characters matching `^[a-z0-9]+(-[a-z0-9]+)*$` (§2.1).
     pub name: String,
-    /// `description`: what the process does and when to start it.
+    /// `description`: what it is for, and when to begin one.
     pub description: String,
     /// `inputs`: what a run starts with; empty when the file declares none.
     pub inputs: Fields,
@@ -27,7 +27,7 @@ pub struct Document {
     pub steps: Vec<Step>,
     /// The parallel steps with their branches, in file order (parallel-1); empty when the file has none.
     pub regions: Vec<Region>,
-    /// Every byte after the line break that ends the closing `---`, exactly as written.
+    /// The bytes behind the closing `---` and its line break, exactly as written.
     pub body: String,
     /// The parsed frontmatter as JSON, key order and number text kept: what the content hash covers (§6.5).
     pub frontmatter: Map<String, Value>,

@@ -78,7 +78,7 @@ fn fits(questions: &[Question], answers: &[Answer]) -> Result<(), String> {
 pub struct Submitted {
     /// The submitted fields.
     pub output: Map<String, Value>,
-    /// What was done and found, in the submitter's words.
+    /// What the work came to, as whoever submitted it tells it.
     pub summary: Option<String>,
     /// What is attached, by reference.
     pub evidence: Vec<Reference>,

@@ -70,7 +70,7 @@ pub struct Completion {
     /// What was attached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Vec<EvidenceShown>>,
-    /// What was done and found, in the submitter's words.
+    /// What the work came to, as whoever submitted it tells it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// The chosen route.

@@ -76,21 +76,21 @@ fn a_yes_no_question_passes_fails_or_is_unsure(org: &Org) {
 fn a_choice_passes_fails_or_is_unsure(org: &Org) {
     let given = org.agent.ok("describe", json!({}))["limits"]["checkConfidence"].as_f64().unwrap();
     let names =
-        "one_of: { states: It says so., hedges: It avoids to say., silent: Says nothing., unclear: Who knows. }";
-    let usual = &format!("[{{ ask: What does it do?, {names}, pass: [states, silent], unsure: [unclear] }}]");
-    let strict = &format!("[{{ ask: What does it do?, {names}, pass: [states], confidence: 0.95 }}]");
+        "one_of: { proves: It says so., dodges: It avoids to say., silent: Says nothing., obscure: Who knows. }";
+    let usual = &format!("[{{ ask: What does it do?, {names}, pass: [proves, silent], unsure: [obscure] }}]");
+    let strict = &format!("[{{ ask: What does it do?, {names}, pass: [proves], confidence: 0.95 }}]");
     table(
         org,
         &[
-            (usual, Script::new().name("states", 1.0), "pass"),
+            (usual, Script::new().name("proves", 1.0), "pass"),
             (usual, Script::new().name("silent", given), "pass"),
-            (usual, Script::new().name("states", given - 0.01), "unsure"),
-            (usual, Script::new().name("unclear", 1.0), "unsure"),
-            (usual, Script::new().name("hedges", 1.0), "fail"),
-            (usual, Script::new().name("hedges", given - 0.01), "unsure"),
-            (strict, Script::new().name("states", 0.95), "pass"),
-            (strict, Script::new().name("states", 0.94), "unsure"),
-            (strict, Script::new().name("unclear", 0.95), "fail"),
+            (usual, Script::new().name("proves", given - 0.01), "unsure"),
+            (usual, Script::new().name("obscure", 1.0), "unsure"),
+            (usual, Script::new().name("dodges", 1.0), "fail"),
+            (usual, Script::new().name("dodges", given - 0.01), "unsure"),
+            (strict, Script::new().name("proves", 0.95), "pass"),
+            (strict, Script::new().name("proves", 0.94), "unsure"),
+            (strict, Script::new().name("obscure", 0.95), "fail"),
         ],
     );
 }
@@ -121,15 +121,15 @@ fn the_worst_question_rules(org: &Org) {
     table(
         org,
         &[
-            (THREE, says(0.9, "states", 2), "pass"),
-            (THREE, says(0.7, "states", 2), "unsure"),
-            (THREE, says(0.9, "unclear", 2), "unsure"),
+            (THREE, says(0.9, "proves", 2), "pass"),
+            (THREE, says(0.7, "proves", 2), "unsure"),
+            (THREE, says(0.9, "obscure", 2), "unsure"),
             // Unsure is over fail.
-            (THREE, says(0.7, "hedges", 0), "unsure"),
-            (THREE, says(0.1, "unclear", 0), "unsure"),
+            (THREE, says(0.7, "dodges", 0), "unsure"),
+            (THREE, says(0.1, "obscure", 0), "unsure"),
         ],
     );
-    for (p, name, level) in [(0.1, "states", 2), (0.9, "hedges", 2), (0.9, "states", 1), (0.1, "hedges", 0)] {
+    for (p, name, level) in [(0.1, "proves", 2), (0.9, "dodges", 2), (0.9, "proves", 1), (0.1, "dodges", 0)] {
         assert_eq!(outcome(&sent(org, THREE, &says(p, name, level)), "write").0, "fail", "{p} {name} {level}");
     }
 }
@@ -137,14 +137,14 @@ fn the_worst_question_rules(org: &Org) {
 fn every_failed_question_has_its_line(org: &Org) {
     let lines = [
         "check: Is the letter polite? → no (0.42)",
-        "check: What does it do? → hedges (0.8125)",
+        "check: What does it do? → dodges (0.8125)",
         "check: How complete is it? → level 1: By half. (0.97)",
     ];
-    let all = Script::new().yes(0.42).name("hedges", 0.8125).level(1, 0.97);
+    let all = Script::new().yes(0.42).name("dodges", 0.8125).level(1, 0.97);
     refused(sent(org, THREE, &all), "not_accepted", &lines);
-    let last = Script::new().yes(1.0).name("states", 1.0).level(1, 0.97);
+    let last = Script::new().yes(1.0).name("proves", 1.0).level(1, 0.97);
     refused(sent(org, THREE, &last), "not_accepted", &lines[2..]);
-    let first = Script::new().yes(0.42).name("states", 1.0).level(2, 1.0);
+    let first = Script::new().yes(0.42).name("proves", 1.0).level(2, 1.0);
     refused(sent(org, THREE, &first), "not_accepted", &lines[..1]);
     let polite = "Is the letter polite?";
     for (p, line) in [(0.0, "no (0)"), (0.123_44, "no (0.1234)"), (0.123_46, "no (0.1235)"), (0.5, "no (0.5)")] {

@@ -71,16 +71,16 @@ fn describe_lists_the_profile_and_its_limits(org: &Org) {
 pub(super) const THREE: &str = "
       - { ask: Is the letter polite?, pass: 0.9, fail: 0.5 }
       - ask: What does it do?
-        one_of: { states: It says so., hedges: It avoids to say., unclear: Who knows. }
-        pass: [states]
-        unsure: [unclear]
+        one_of: { proves: It says so., dodges: It avoids to say., obscure: Who knows. }
+        pass: [proves]
+        unsure: [obscure]
       - { ask: How complete is it?, levels: [Not at all., By half., Wholly.], pass: 2, confidence: 0.8 }";
 
 fn a_failure_changes_nothing_and_is_handed_on(org: &Org) {
     let run = org.run("letter", &letter(THREE), json!({}));
     let claimed = org.agent.claim(&run, "write");
     let before = org.agent.view(&run);
-    let script = Script::new().yes(0.42).name("hedges", 1.0).level(2, 0.9);
+    let script = Script::new().yes(0.42).name("dodges", 1.0).level(2, 0.9);
     let call = json!({
         "token": claimed["token"], "output": { "text": "Hey" }, "summary": script.summary(), "requestId": "failed",
     });
@@ -103,7 +103,7 @@ fn a_failure_changes_nothing_and_is_handed_on(org: &Org) {
         assert_eq!((&check["verdict"], &check["advisory"]), (&json!("fail"), &json!(false)));
         let results: Vec<&Value> = check["questions"].as_array().unwrap().iter().map(|q| &q["result"]).collect();
         assert_eq!(results, ["fail", "fail", "pass"]);
-        assert_eq!(check["questions"][1]["answer"], "hedges");
+        assert_eq!(check["questions"][1]["answer"], "dodges");
     }
     let good = Script::new();
     let call = json!({
@@ -194,7 +194,7 @@ steps:
 }
 
 fn the_record_says_how_it_was_checked(org: &Org) {
-    let script = Script::new().yes(0.912_345_6).name("states", 0.987_65).level(2, 0.8);
+    let script = Script::new().yes(0.912_345_6).name("proves", 0.987_65).level(2, 0.8);
     let ended = sent(org, THREE, &script).unwrap();
     let entry = &ended["data"]["steps"]["write"];
     assert!(evaluator::is_model(&entry["check"]["model"]), "{entry}");
@@ -202,7 +202,7 @@ fn the_record_says_how_it_was_checked(org: &Org) {
         "verdict": "pass", "advisory": false, "model": entry["check"]["model"],
         "questions": [
             { "ask": "Is the letter polite?", "kind": "yes_no", "answer": 0.9123, "result": "pass" },
-            { "ask": "What does it do?", "kind": "choice", "answer": "states", "confidence": 0.9877, "result": "pass" },
+            { "ask": "What does it do?", "kind": "choice", "answer": "proves", "confidence": 0.9877, "result": "pass" },
             { "ask": "How complete is it?", "kind": "rubric", "answer": 2, "confidence": 0.8, "result": "pass" },
         ],
         "at": entry["at"],
@@ -255,8 +255,8 @@ fn an_advisory_check_never_blocks(org: &Org) {
     org.publish(&crate::harness::file("advised", &process));
     for (script, verdict, results) in [
         (Script::new(), "pass", ["pass", "pass", "pass"]),
-        (Script::new().yes(0.1).name("hedges", 1.0), "fail", ["fail", "fail", "pass"]),
-        (Script::new().yes(0.7).name("hedges", 1.0), "unsure", ["unsure", "fail", "pass"]),
+        (Script::new().yes(0.1).name("dodges", 1.0), "fail", ["fail", "fail", "pass"]),
+        (Script::new().yes(0.7).name("dodges", 1.0), "unsure", ["unsure", "fail", "pass"]),
     ] {
         let run = org.agent.start("advised", json!({}));
         let more = json!({ "summary": script.summary() });

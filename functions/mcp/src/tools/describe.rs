@@ -64,8 +64,8 @@ impl Tool for Describe {
     const NAME: &'static str = "describe";
     const TITLE: &'static str = "Describe this server";
     const DESCRIPTION: &'static str = "Tells the protocol version, the profiles and tools this server offers, how long a \
-        claim lasts (leaseSeconds), what a person value looks like, and the limits on uploads and run data. Needs no \
-        arguments and changes nothing.";
+        claim lasts (leaseSeconds), what a person value looks like, and the limits on uploads, run data and checks. Needs \
+        no arguments and changes nothing.";
     const READ_ONLY: bool = true;
     type Arguments = Arguments;
     type Data = Description;

@@ -34,7 +34,7 @@ pub(super) fn document(root: &Node, body: &str, options: &ReadOptions<'_>, repor
         match entry.key.as_str() {
             "name" => process_name = name(&entry.value, &path, options.folder_name, report),
             "description" => {
-                let wanted = "one or two sentences: what the process does and when to start it";
+                let wanted = "a sentence or two that tell what it is for and when to begin one";
                 description = keys::filled(&entry.value, &path, wanted, report);
             }
             "inputs" => inputs = fields::fields(&entry.value, &path, report),

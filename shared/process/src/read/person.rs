@@ -26,7 +26,7 @@ pub(super) enum Reference<'n> {
     Output { step: &'n str, field: &'n str },
 }
 
-const PATH_FORM: &str = "a path is `inputs.<field>` or `steps.<id>.output.<field>`";
+const PATH_FORM: &str = "write `inputs.<field>` or `steps.<id>.output.<field>`";
 
 /// `person` (core §2.2): a value with a dot is a path.
 pub(super) fn who<'n>(node: &'n Node, path: &Path<'_>, report: &mut Report) -> Option<Who<'n>> {

@@ -13,7 +13,7 @@ pub(super) const START: Position = Position { line: 1, column: 1 };
 pub(super) struct Parts<'b> {
     /// The YAML between the `---` lines.
     pub(super) frontmatter: &'b str,
-    /// Every byte after the line break that ends the closing `---`.
+    /// The bytes behind the closing `---` and its line break.
     pub(super) body: &'b str,
 }
 

@@ -6,7 +6,7 @@
 //! | mark | answer |
 //! | --- | --- |
 //! | `[[p=0.93]]` | to a yes/no question: yes, with this probability |
-//! | `[[name=hedges:0.7]]` | to a choice: this name, with this confidence |
+//! | `[[name=dodges:0.7]]` | to a choice: this name, with this confidence |
 //! | `[[level=1:0.6]]` | to a rubric: this level, with this confidence |
 //! | `[[is it so\|p=0.4]]` | any of these to the question alone that has this text in it |
 //! | `[[no-logprobs]]` | answers come without the probabilities of their tokens, as some services give none |
