@@ -4,9 +4,15 @@
 //! unique, every edge names a step, every step is reachable, defaults are filled in (a missing `next` already names the
 //! following step), and every data path names a declared field of the right type.
 
+mod check;
+mod fields;
+
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+
+pub use check::{Check, Question, QuestionKind};
+pub use fields::{Field, FieldType, Fields};
 
 /// What `next` and `on_timeout` of a branch step name to finish their branch (parallel-1). Only there is it a word of its
 /// own: a process without a parallel step may call a step so.
@@ -205,67 +211,6 @@ pub struct Work {
     pub check: Option<Check>,
 }
 
-/// `check` of an `agent` or `task` step (check-1).
-#[derive(Debug, Clone, PartialEq)]
-pub struct Check {
-    /// The questions in file order; at least one.
-    pub questions: Vec<Question>,
-    /// Whether the verdict is recorded only and never blocks.
-    pub advisory: bool,
-}
-
-/// One question about a submission (check-1).
-#[derive(Debug, Clone, PartialEq)]
-pub struct Question {
-    /// The question, as written.
-    pub ask: String,
-    /// What kind of answer it takes, and which answers pass.
-    pub kind: QuestionKind,
-}
-
-/// What answers a question takes, and which of them pass (check-1). Thresholds are from 0 to 1.
-#[derive(Debug, Clone, PartialEq)]
-pub enum QuestionKind {
-    /// Neither `one_of` nor `levels`: the answer is the probability of yes.
-    YesNo {
-        /// At or above this it passes; `None` is the server's `checkPass`.
-        pass: Option<f64>,
-        /// Below this it fails, and between the two it is unsure; `None` is the server's `checkFail`.
-        fail: Option<f64>,
-    },
-    /// `one_of`: the answer is a name.
-    Choice {
-        /// Names and what they mean, in file order; two or more.
-        one_of: Vec<(String, String)>,
-        /// The names that pass.
-        pass: Vec<String>,
-        /// The names that are unsure; any other fails.
-        unsure: Vec<String>,
-        /// Below this confidence the answer is unsure; `None` is the server's `checkConfidence`.
-        confidence: Option<f64>,
-    },
-    /// `levels`: the answer is a level, counted from 0.
-    Rubric {
-        /// What each level means, worst first; 2 to 10.
-        levels: Vec<String>,
-        /// At or above this level it passes.
-        pass: usize,
-        /// Below this confidence the answer is unsure; `None` is the server's `checkConfidence`.
-        confidence: Option<f64>,
-    },
-}
-
-impl QuestionKind {
-    /// The word on the wire: `yes_no`, `choice` or `rubric`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            QuestionKind::YesNo { .. } => "yes_no",
-            QuestionKind::Choice { .. } => "choice",
-            QuestionKind::Rubric { .. } => "rubric",
-        }
-    }
-}
-
 impl Step {
     /// The kind key's name: `agent`, `task`, `approve`, `wait`, `wait_until`, `wait_for`, `parallel` or `finish`.
     pub fn kind_name(&self) -> &'static str {
@@ -413,85 +358,6 @@ impl EvidenceKind {
         match self {
             EvidenceKind::File => "file",
             EvidenceKind::Link => "link",
-        }
-    }
-}
-
-/// Named fields of `inputs` or `output`, in file order (§2.3).
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Fields {
-    /// Name and declaration, in file order; names are unique.
-    pub list: Vec<(String, Field)>,
-}
-
-impl Fields {
-    /// Whether no field is declared.
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
-    /// The field with this name.
-    pub fn get(&self, name: &str) -> Option<&Field> {
-        self.list.iter().find(|(n, _)| n == name).map(|(_, f)| f)
-    }
-
-    /// Name and declaration of every field, in file order.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Field)> {
-        self.list.iter().map(|(n, f)| (n.as_str(), f))
-    }
-}
-
-/// One field: a type, and what narrows it (§2.3).
-#[derive(Debug, Clone, PartialEq)]
-pub struct Field {
-    /// The type.
-    pub kind: FieldType,
-    /// `description`, when given.
-    pub description: Option<String>,
-    /// Whether a submission may leave it out.
-    pub optional: bool,
-    /// The allowed values, of the field's type, number text kept; `None` when any value of the type will do.
-    pub one_of: Option<Vec<Value>>,
-    /// What each element of a list must be; `None` when any value will do.
-    pub items: Option<Box<Field>>,
-    /// The declaration exactly as the file has it (a bare type name, or an object): what `claim` and
-    /// `list_processes` return.
-    pub declared: Value,
-}
-
-/// The types of §2.3.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FieldType {
-    /// Text.
-    String,
-    /// A JSON number, never rounded.
-    Number,
-    /// `true` or `false`.
-    Boolean,
-    /// `YYYY-MM-DD`, a real calendar date.
-    Date,
-    /// RFC 3339 with offset.
-    Datetime,
-    /// A list; `items` says of what.
-    List,
-    /// A JSON object; its content is not checked.
-    Object,
-    /// An identity reference, in the form that `describe.person` shows.
-    Person,
-}
-
-impl FieldType {
-    /// The word used in files and on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            FieldType::String => "string",
-            FieldType::Number => "number",
-            FieldType::Boolean => "boolean",
-            FieldType::Date => "date",
-            FieldType::Datetime => "datetime",
-            FieldType::List => "list",
-            FieldType::Object => "object",
-            FieldType::Person => "person",
         }
     }
 }

@@ -45,7 +45,7 @@ impl Default for Limits {
         Limits {
             run_data_bytes: 262_144,
             lease_seconds: 600,
-            check_pass: 0.9,
+            check_pass: process::limits::CHECK_PASS_PROBABILITY,
             check_fail: None,
             check_confidence: 0.8,
             check_state_bytes: 65_536,
