@@ -123,6 +123,8 @@ pub struct Evaluation {
     pub answers: Option<Vec<Answer>>,
     /// [`Inquiry::truncated`] of what it was shown.
     pub truncated: bool,
+    /// When it was asked. A submission that was in time then stays in time while the evaluator thinks.
+    pub asked_at: Time,
 }
 
 /// The verdict of a check as it is recorded and shown (check-1).

@@ -65,7 +65,7 @@ impl Overlay {
 }
 
 /// Most bytes of handoffs that the view of a write shows, as JSON. `get_run` shows all of them.
-pub const OVERLAY_BYTES: usize = 64 * 1024;
+pub const OVERLAY_BYTES: usize = 192 * 1024;
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use run::{Attempt, Change, Cited, Command, Context, Fault, Overlay, Refusal, Reply, Run, Time};
+use run::{Attempt, Change, Cited, Command, Context, Evaluation, Fault, Overlay, Refusal, Reply, Run, Time};
 use serde_json::Value;
 
 use crate::catalogue::Version;
@@ -132,7 +132,7 @@ impl Store {
         run_id: &str,
         evidence: &[EvidenceRef],
         command: &(impl Fn(Vec<Cited>) -> Command + Send + Sync),
-        asked: &mut Option<Asked>,
+        asked: &mut Option<Evaluation>,
     ) -> Result<Written, Error> {
         let (recorded, loaded, cited) = futures::join!(
             self.recorded(request),
@@ -158,19 +158,16 @@ impl Store {
         let decide = |command: &Command, clock| {
             run::decide(context, &partition.run, &partition.attempts, request.actor, command, clock)
         };
-        // A submission that came in time stays in time while the evaluator thinks.
-        let mut clock = self.clock.now();
-        if let Some(asked) = asked.as_ref() {
-            clock = asked.at;
-            command.evaluated(&asked.evaluation);
+        if let Some(evaluation) = asked.as_ref() {
+            command.evaluated(evaluation);
         }
+        let clock = self.clock.now();
         let mut decided = decide(&command, clock);
         if let Err(Fault::Check(inquiry)) = &decided
             && asked.is_none()
         {
-            let asked = asked.insert(Asked { at: clock, evaluation: self.evaluate(inquiry).await });
-            command.evaluated(&asked.evaluation);
-            decided = decide(&command, clock);
+            command.evaluated(asked.insert(self.evaluate(request.org, run_id, inquiry, clock).await));
+            decided = decide(&command, self.clock.now());
         }
         match decided {
             Ok(change) => self.commit(request, version, &partition, change).await,
@@ -381,10 +378,4 @@ impl Store {
         let most = PAUSE_MILLIS << attempt.min(6);
         tokio::time::sleep(Duration::from_millis(self.ids.random(most))).await;
     }
-}
-
-/// What the evaluator said of a call's submission, and when the call came.
-struct Asked {
-    at: Time,
-    evaluation: run::Evaluation,
 }

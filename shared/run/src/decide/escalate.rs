@@ -6,7 +6,7 @@ use crate::flow::Flow;
 use crate::{Assigned, Escalation, Event};
 
 pub(super) fn escalate(flow: &mut Flow<'_>, actor: &Actor, token: &Claimed, note: &str) -> Result<Reply, Fault> {
-    let mut attempt = held(flow, actor, token)?;
+    let mut attempt = held(flow, actor, token, flow.now)?;
     attempt.lease = None;
     attempt.writes += 1;
     flow.remember(&token.step, attempt);

@@ -16,9 +16,9 @@ pub(super) fn give_back(flow: &mut Flow<'_>, step: &str, escalation: &Escalation
         let lines = check.map(|c| doubts(&c.questions, verdict)).unwrap_or_default();
         attempt.handoff.keep_issues(&lines);
         attempt.handoff.check = Some(verdict.clone());
-        // It named what an earlier verdict failed, and that verdict is gone.
-        attempt.failed = None;
     }
+    // A person has looked: the same submission is asked about anew.
+    attempt.failed = None;
     attempt.writes += 1;
     flow.remember(step, attempt);
     let assignee = flow.run.step(step).and_then(|s| s.assignee.clone());

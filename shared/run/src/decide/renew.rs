@@ -6,7 +6,7 @@ use super::claim::lease;
 use crate::accept::given;
 use crate::command::{Actor, ActorKind, Claimed, Code, Fault, Refusal, Reply};
 use crate::flow::Flow;
-use crate::{Attempt, Status};
+use crate::{Attempt, Status, Time};
 
 pub(super) fn renew(
     flow: &mut Flow<'_>,
@@ -14,20 +14,20 @@ pub(super) fn renew(
     token: &Claimed,
     progress: Option<&str>,
 ) -> Result<Reply, Fault> {
-    let mut attempt = held(flow, actor, token)?;
+    let mut attempt = held(flow, actor, token, flow.now)?;
     if let Some(note) = given(progress) {
         attempt.handoff.progress = Some(note.to_owned());
     }
     Ok(lease(flow, &token.step, attempt, &actor.subject))
 }
 
-/// The attempt whose live lease the token names.
+/// The attempt whose lease the token names, which had not ended at `at`.
 ///
 /// # Errors
 ///
 /// `forbidden` for a person, and for another identity than the one the token was given to; `stale` when the lease
 /// ended, was renewed or replaced, or the step moved on.
-pub(super) fn held(flow: &Flow<'_>, actor: &Actor, token: &Claimed) -> Result<Attempt, Refusal> {
+pub(super) fn held(flow: &Flow<'_>, actor: &Actor, token: &Claimed, at: Time) -> Result<Attempt, Refusal> {
     if actor.kind != ActorKind::Agent {
         return Err(Refusal::new(Code::Forbidden, "Only agents work with claim tokens; people use decide."));
     }
@@ -44,7 +44,7 @@ pub(super) fn held(flow: &Flow<'_>, actor: &Actor, token: &Claimed) -> Result<At
         Some(lease) if lease.serial != token.lease || lease.holder != token.subject => {
             Err(stale("This token was replaced by a later claim or renewal."))
         }
-        Some(lease) if flow.now >= lease.expires_at => {
+        Some(lease) if at >= lease.expires_at => {
             Err(stale(&format!("The lease of this token ended at {}.", lease.expires_at)))
         }
         Some(_) => Ok(attempt),

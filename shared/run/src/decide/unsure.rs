@@ -4,7 +4,7 @@
 use process::Check;
 
 use crate::attempt::shortened;
-use crate::check::doubts;
+use crate::check::{doubts, failures};
 use crate::command::Reply;
 use crate::flow::Flow;
 use crate::{Assigned, Candidate, Escalation, Event, Record, Verdict};
@@ -19,9 +19,16 @@ pub(super) fn hold(flow: &mut Flow<'_>, step: &str, check: &Check, record: Recor
         attempt.writes += 1;
         flow.remember(step, attempt);
     }
-    let lines = shortened(&doubts(&check.questions, &verdict), NOTE_BYTES).join("\n");
+    let failed = failures(&check.questions, &verdict);
+    let unsure: Vec<String> =
+        doubts(&check.questions, &verdict).into_iter().filter(|line| !failed.contains(line)).collect();
+    let said = |lines: &[String]| shortened(lines, NOTE_BYTES / 2).join("\n");
+    let failed = match failed.is_empty() {
+        true => String::new(),
+        false => format!("\nThese it did not accept:\n{}", said(&failed)),
+    };
     let escalation = Escalation {
-        note: format!("A check could not tell whether to accept what was submitted:\n{lines}"),
+        note: format!("A check could not tell whether to accept what was submitted:\n{}{failed}", said(&unsure)),
         by: record.by.clone(),
         at: flow.now,
         check: Some(Box::new(verdict)),

@@ -219,7 +219,8 @@ impl Play {
         let mut decided = decide(self.world.context(), &self.run, &self.attempts, actor, &command, self.clock);
         if let Err(Fault::Check(inquiry)) = decided {
             let answers = self.answers.pop_front().unwrap_or_else(|| panic!("nobody expected {inquiry:?}"));
-            let evaluation = Evaluation { model: JUDGE.to_owned(), answers, truncated: inquiry.truncated };
+            let asked_at = self.clock;
+            let evaluation = Evaluation { model: JUDGE.to_owned(), answers, truncated: inquiry.truncated, asked_at };
             self.asked.push(*inquiry);
             command.evaluated(&evaluation);
             decided = decide(self.world.context(), &self.run, &self.attempts, actor, &command, self.clock);

@@ -253,7 +253,8 @@ fn an_evaluation_that_nobody_needs_is_ignored() {
     let front = "steps:\n  - { id: a, agent: Do it. }\n  - { id: z, finish: over }";
     let mut play = Play::start(front);
     let token = play.claim("a");
-    let evaluation = Evaluation { model: "x".to_owned(), answers: Some(vec![yes(0.0)]), truncated: true };
+    let evaluation =
+        Evaluation { model: "x".to_owned(), answers: Some(vec![yes(0.0)]), truncated: true, asked_at: minute(0) };
     play.submit(&token, Submission { evaluation: Some(Box::new(evaluation.clone())), ..work(json!({})) }).unwrap();
     assert_eq!(play.data("a").get("check"), None);
 

@@ -40,7 +40,9 @@ fn under(limits: Limits, check: &Value, answers: &[Answer]) -> String {
         }
         Ok(_) => match &play.run.step("a").unwrap().item {
             Some(item) => {
-                format!("unsure: {}", lines(item.escalation.as_ref().unwrap().note.lines().skip(1).collect()))
+                let note = &item.escalation.as_ref().unwrap().note;
+                let said = note.lines().filter(|line| !line.ends_with(':'));
+                format!("unsure: {}", lines(said.collect()))
             }
             None => {
                 assert_eq!(play.ended(), "ended/over");
@@ -176,8 +178,8 @@ fn the_verdict_is_the_worst_question() {
         ([&pass, &fail, &pass], "fail: Two? → no (0.1)"),
         ([&fail, &pass, &fail], "fail: One? → no (0.1); Three? → no (0.1)"),
         ([&unsure, &pass, &pass], "unsure: One? → no (0.5)"),
-        ([&fail, &pass, &unsure], "unsure: One? → no (0.1); Three? → no (0.5)"),
-        ([&fail, &unsure, &fail], "unsure: One? → no (0.1); Two? → no (0.5); Three? → no (0.1)"),
+        ([&fail, &pass, &unsure], "unsure: Three? → no (0.5); One? → no (0.1)"),
+        ([&fail, &unsure, &fail], "unsure: Two? → no (0.5); One? → no (0.1); Three? → no (0.1)"),
     ] {
         let answers: Vec<Answer> = answers.into_iter().cloned().collect();
         assert_eq!(comes_to(&check, &answers), wanted, "{answers:?}");

@@ -143,3 +143,31 @@ fn time_in_a_run_never_goes_back() {
     assert_eq!(play.run.updated_at, minute(30));
     assert_eq!(play.run.step("c").unwrap().status, Some(Status::Waiting));
 }
+
+#[test]
+fn a_submission_that_was_evaluated_came_in_time_whatever_others_wrote_since() {
+    let mut play = Play::start(
+        "steps:
+  - { id: p, parallel: [a, b], next: z }
+  - { id: a, agent: Do it., check: Is it good?, next: join }
+  - { id: b, agent: More., next: join }
+  - { id: z, finish: over }",
+    );
+    let token = play.claim("a");
+    let evaluated = |asked_at| {
+        let answers = Some(vec![run::Answer::Yes(1.0)]);
+        let evaluation = run::Evaluation { model: JUDGE.to_owned(), answers, truncated: false, asked_at };
+        run::Submission { evaluation: Some(Box::new(evaluation)), ..work(json!({})) }
+    };
+    // It was asked about at nine. The lease ended at ten, and while the evaluator thought, the other branch wrote at eleven.
+    play.clock(11).does("b", work(json!({})));
+    let mut claimed = play.clone();
+    let mut late = play.clone();
+    let change = play.submit(&token, evaluated(minute(9))).unwrap();
+    assert_eq!((change.at, play.states(&["a", "p"]).as_str()), (minute(11), "done done"), "time never goes back");
+    // Whoever claimed it since has it.
+    claimed.claim_by("bob", "a").unwrap();
+    assert_eq!(refused(claimed.submit(&token, evaluated(minute(9)))), "stale");
+    // And what was late when it was asked about is late.
+    assert_eq!(refused(late.submit(&token, evaluated(minute(10)))), "stale");
+}

@@ -280,7 +280,9 @@ fn told(run: &Run, entry: &Entry) -> usize {
         return 0;
     }
     let owed = |e: &&Event| match e {
-        Event::Assigned { item, .. } | Event::Escalated { item, .. } => run.open_item(&item.id).is_some(),
+        Event::Assigned { item, .. } | Event::Escalated { item, .. } | Event::Returned { item: Some(item), .. } => {
+            run.open_item(&item.id).is_some()
+        }
         e => matches!(e, Event::Overdue { .. }),
     };
     entry.events.iter().filter(owed).count()
