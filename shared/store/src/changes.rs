@@ -98,22 +98,22 @@ pub(crate) fn notice_op(org: &str, change: &Change) -> Result<Option<Op>, Error>
     let mut notices = Vec::new();
     for event in &change.events {
         match event {
+            // A branch may end the run in the write that gave another one's work to somebody: that work is gone again.
             run::Event::Assigned { step, item, .. }
             | run::Event::Escalated { step, item }
-            | run::Event::Returned { step, item: Some(item), .. } => {
-                // A branch may end the run in the write that gave another one's work to somebody: that work is gone again.
-                if run.open_item(&item.id).is_some() {
-                    notices.push(Notice::Work {
-                        step: step.clone(),
-                        item: item.id.clone(),
-                        assigned: item.assigned.clone(),
-                        escalation: item.escalation.as_ref().map(|e| run::Note {
-                            note: e.note.clone(),
-                            by: e.by.clone(),
-                            at: e.at,
-                        }),
-                    });
-                }
+            | run::Event::Returned { step, item: Some(item), .. }
+                if run.open_item(&item.id).is_some() =>
+            {
+                notices.push(Notice::Work {
+                    step: step.clone(),
+                    item: item.id.clone(),
+                    assigned: item.assigned.clone(),
+                    escalation: item.escalation.as_ref().map(|e| run::Note {
+                        note: e.note.clone(),
+                        by: e.by.clone(),
+                        at: e.at,
+                    }),
+                });
             }
             run::Event::Overdue { step, at } => {
                 let assigned = run.step(step).and_then(|s| s.item.as_ref()).map(|i| i.assigned.clone());
