@@ -7,6 +7,9 @@
     reason = "a failed expectation is how a test fails"
 )]
 
+mod evaluator;
+mod publish;
+
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -207,12 +210,6 @@ fn tokens_of_a_named_issuer_are_taken_and_of_no_other() {
 }
 
 #[test]
-fn publish_without_a_token_says_where_to_get_one() {
-    let (_, err) = exits(1, &["publish", "examples/trial-followup"]);
-    assert!(err.contains("PROCESSION_TOKEN") && err.contains("procession token"), "{err}");
-}
-
-#[test]
 fn a_kept_demo_can_be_served_again() {
     let dir = tempfile::tempdir().expect("a folder");
     let output = procession(&["demo", "--keep"]).env("TMPDIR", dir.path()).output().expect("the demo runs");
@@ -289,81 +286,6 @@ fn token_needs_a_servers_folder() {
 }
 
 #[test]
-fn publish_publishes_once_and_refuses_before_it_sends() {
-    let server = Dev::start();
-    let operator = server.token(&["--operator"]);
-
-    let unbound = server.publish(&operator, &["examples/supplier-onboarding", "examples/parcel-return"]);
-    let message = err(&unbound);
-    assert_eq!(unbound.status.code(), Some(1), "{message}");
-    assert!(message.contains("`finance`") && message.contains("--bind finance=GROUP"), "{message}");
-    assert!(message.contains("`warehouse`") && message.contains("--bind warehouse=GROUP"), "{message}");
-
-    let unknown = server.publish(&operator, &["examples/supplier-onboarding", "--bind", "finance=f", "--bind", "x=y"]);
-    assert_eq!(unknown.status.code(), Some(1));
-    assert!(err(&unknown).contains("--bind x=y: no process given here has this role: finance"), "{}", err(&unknown));
-
-    // One bad file among several: nothing of the good one is sent.
-    let bad = server.publish(&operator, &["examples/trial-followup", "Cargo.toml"]);
-    assert_eq!(bad.status.code(), Some(1));
-    assert!(err(&bad).contains("Cargo.toml:1:1") && err(&bad).contains("nothing was sent"), "{}", err(&bad));
-
-    let args = ["examples/trial-followup", "examples/supplier-onboarding", "--bind", "finance=g_finance"];
-    let plain = server.publish(&server.token(&[]), &args);
-    assert_eq!(plain.status.code(), Some(1));
-    assert!(err(&plain).contains("forbidden"), "{}", err(&plain));
-
-    let done = server.publish(&operator, &args);
-    let told = out(&done);
-    assert_eq!(done.status.code(), Some(0), "{told}{}", err(&done));
-    let (hash, _) = exits(0, &["hash", "examples/supplier-onboarding"]);
-    for part in [
-        "finance → g_finance",
-        "requires  company-register",
-        // Nothing was left of the refused calls before: both are first versions.
-        "trial-followup version 1 is published",
-        "supplier-onboarding version 1 is published",
-        hash.trim(),
-    ] {
-        assert!(told.contains(part), "{part}:\n{told}");
-    }
-
-    let again = server.publish(&operator, &args);
-    assert_eq!(again.status.code(), Some(0));
-    assert_eq!(out(&again).matches("already published as version 1").count(), 2, "{}", out(&again));
-
-    let rebound = server.publish(&operator, &["examples/supplier-onboarding", "--bind", "finance=g_other"]);
-    assert!(out(&rebound).contains("supplier-onboarding version 2 is published"), "{}", out(&rebound));
-
-    let stranger = server.publish("not.a.token", &args);
-    assert_eq!(stranger.status.code(), Some(1));
-    assert!(err(&stranger).contains("does not take this token"), "{}", err(&stranger));
-}
-
-#[test]
-fn publish_reads_address_and_token_from_the_environment() {
-    let server = Dev::start();
-    let token = server.token(&["--operator"]);
-    let mut command = procession(&["publish", "examples/trial-followup"]);
-    let done = command.env("PROCESSION_URL", &server.mcp).env("PROCESSION_TOKEN", &token).output().expect("it runs");
-    assert_eq!(done.status.code(), Some(0), "{}", err(&done));
-    let (_, missing) = exits(1, &["publish", "examples/trial-followup", "--url", &server.mcp]);
-    assert!(missing.contains("there is no token"), "{missing}");
-    let mut help = procession(&["publish", "--help"]);
-    let help = help.env("PROCESSION_TOKEN", &token).output().expect("it runs");
-    assert!(!out(&help).contains(&token), "the help shows a token");
-}
-
-#[test]
-fn publish_says_when_nobody_answers() {
-    let args = ["publish", "examples/trial-followup", "--token", "t", "--url"];
-    let (_, err) = exits(1, &[&args[..], &["http://127.0.0.1:9/mcp"]].concat());
-    assert!(err.contains("does not answer") && err.contains("Is the server running"), "{err}");
-    let (_, err) = exits(1, &[&args[..], &["http://processes.example/mcp"]].concat());
-    assert!(err.contains("unencrypted"), "{err}");
-}
-
-#[test]
 fn one_server_to_a_folder_and_no_folder_of_anybody_else() {
     let server = Dev::start();
     let (_, message) = exits(1, &["dev", "--listen", "127.0.0.1:0", "--data", &server.data()]);
@@ -414,62 +336,6 @@ fn bench_measures_and_leaves_nothing() {
         assert_eq!(tool["calls"], 3, "{tool}");
     }
     assert_eq!(std::fs::read_dir(dir.path()).expect("the folder").count(), 0, "something was left behind");
-}
-
-#[test]
-fn dev_says_which_model_answers_checks_and_never_its_key() {
-    assert_eq!(Dev::start().evaluator, Value::Null);
-    let url = "https://model.example/v1?api-version=1";
-    let asked = Dev::with(&["--evaluator", url, "--evaluator-model", "checker"]);
-    let at = "https://model.example/v1/chat/completions";
-    assert_eq!(asked.evaluator, serde_json::json!({ "model": "checker", "at": at }));
-
-    let dir = tempfile::tempdir().expect("a folder");
-    let data = dir.path().join("data");
-    let mut command = procession(&["dev", "--listen", "127.0.0.1:0", "--data", text(&data), "--evaluator", url]);
-    command.args(["--evaluator-model", "checker"]).env("PROCESSION_EVALUATOR_KEY", "sk-very-secret\n");
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a server");
-    let lines = BufReader::new(child.stdout.take().expect("its output")).lines().map(|line| line.expect("a line"));
-    let told: Vec<String> = lines.take_while(|line| !line.starts_with("Press Ctrl-C")).collect();
-    child.kill().expect("killed");
-    let logged = out(&child.wait_with_output().expect("it ends"));
-    assert!(told.contains(&format!("Checks are answered by checker at {at}")), "{told:?}");
-    assert!(!format!("{told:?}{logged}").contains("secret"), "{told:?}\n{logged}");
-}
-
-#[test]
-fn a_model_that_cannot_be_asked_is_told_before_anything_starts() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let data = dir.path().join("data");
-    let start = |more: &[&str]| {
-        let mut command = procession(&["dev", "--listen", "127.0.0.1:0", "--data", text(&data)]);
-        command.args(more).env("PROCESSION_EVALUATOR_KEY", "sk-very\nsecret");
-        // No AWS settings at all, so no region either.
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("AWS_")) {
-            command.env_remove(name);
-        }
-        command.env("HOME", dir.path()).env("AWS_EC2_METADATA_DISABLED", "true");
-        let output = command.output().expect("the command runs");
-        assert!(!err(&output).contains("secret"), "{}", err(&output));
-        (output.status.code(), err(&output))
-    };
-    for (args, code, problems) in [
-        (&["--evaluator", "https://h/v1"][..], 1, &["no model is named"][..]),
-        (&["--evaluator", "ftp://h"], 1, &["no model is named", "the scheme ftp:"]),
-        (&["--evaluator", "https://me:pass@h/v1", "--evaluator-model", "m"], 1, &["names a user"]),
-        (&["--evaluator", "bedrock:a", "--evaluator-model", "b"], 1, &["two models are named"]),
-        (&["--evaluator", "https://h/v1", "--evaluator-model", "m"], 1, &["the key has characters"]),
-        (&["--evaluator", "bedrock:a"], 1, &["no AWS region is known", "the key has characters"]),
-        (&["--evaluator-model", "m"], 2, &["--evaluator <URL>"]),
-    ] {
-        let (exit, told) = start(args);
-        assert_eq!(exit, Some(code), "{args:?}: {told}");
-        for problem in problems {
-            assert!(told.contains(problem), "{args:?}: {told}");
-        }
-        assert!(!told.contains("pass@"), "{told}");
-        assert!(!data.exists(), "{args:?} left a folder behind");
-    }
 }
 
 #[test]
