@@ -13,6 +13,11 @@ pub const STEPS: usize = 500;
 /// items: three for each branch and ten for the rest.
 pub const BRANCH_ENTRIES: usize = 30;
 
+/// The most steps of a process that pass by themselves: `wait`, `wait_until` and `wait_for`. All of them may pass in one
+/// write, when a run was not looked at for long or the events came before; with what else a write holds they then still fit
+/// one entry of the journal.
+pub const WAITS: usize = 200;
+
 /// The most nodes that all aliases of a file together may stand for.
 pub const ALIAS_NODES: usize = 10_000;
 
@@ -52,7 +57,7 @@ pub const VALUE_ISSUES: usize = 1_000;
 /// The most questions of one `check` (check-1).
 pub const CHECK_QUESTIONS: usize = 20;
 
-/// The longest question, and the longest text that says what an answer or a level means, in characters (check-1).
+/// The longest question (no control character in it but line breaks and tabs), and the longest text that says what an answer or a level means, in characters (check-1).
 pub const QUESTION_CHARACTERS: usize = 1_000;
 
 /// The longest name of an answer of `one_of`, in characters (check-1).

@@ -91,6 +91,25 @@ fn branches_up_to_the_limit() {
 }
 
 #[test]
+fn waits_up_to_the_limit() {
+    let file = |count: usize| {
+        let waits: String = (0..count).map(|n| format!("- {{id: w{n}, wait: 1d}}\n")).collect();
+        format!("---\nname: waiting\ndescription: x\nsteps:\n{waits}- {{id: end, finish: done}}\n---\n")
+    };
+    assert!(read(file(limits::WAITS).as_bytes()).document.is_some());
+    let error = only_error(&file(limits::WAITS + 2));
+    assert!(error.starts_with("205:3: steps[200]: there are 202 waits; at most 200 are allowed"), "{error}");
+}
+
+#[test]
+fn a_question_has_no_control_character() {
+    let error = only_error(
+        "---\nname: asked\ndescription: x\nsteps:\n- {id: a, agent: x, check: \"Is it\\u0001?\"}\n- {id: b, finish: b}\n---\n",
+    );
+    assert!(error.starts_with("5:28: steps[0].check: has the control character \\u{1}; leave it out"), "{error}");
+}
+
+#[test]
 fn questions_and_answers_up_to_the_limit() {
     let file = |ask: usize, answer: usize, level: usize| {
         let [ask, answer, level] = [ask, answer, level].map(|count| "ü".repeat(count));

@@ -9,7 +9,7 @@
 
 mod support;
 
-use process::limits::BRANCH_ENTRIES;
+use process::limits::{BRANCH_ENTRIES, WAITS};
 use run::{Command, Decision, Event, ShownStatus, Submission};
 use serde_json::{Map, json};
 use store::table::TRANSACTION_OPS;
@@ -184,4 +184,39 @@ async fn a_return_from_after_the_join_forks_again_in_one_write() {
     let view = world.store.view(ORG, &run).await.unwrap();
     let ready = view.steps.iter().filter(|s| s.state == Some(ShownStatus::Ready)).count();
     assert_eq!(ready, BRANCH_ENTRIES);
+}
+
+/// As many waits as a process may have, and as much run data as a run may have, all of it recorded by one write.
+#[tokio::test]
+async fn whatever_passes_at_once_fits_one_entry() {
+    let id = |n: usize| format!("{}{n:03}", "w".repeat(61));
+    for kind in ["wait: 0m", "wait_for: go"] {
+        let waits: String = (0..WAITS).map(|n| format!("  - {{ id: {}, {kind} }}\n", id(n))).collect();
+        let source = format!(
+            "---\nname: row\ndescription: x\nsteps:\n  - {{ id: a, agent: x, output: {{ t: string }} }}\n{waits}  - {{ id: z, finish: over }}\n---\n"
+        );
+        let world = World::with(&source).await;
+        let (bot, run) = (agent("bot"), world.start("row", json!({})).await);
+        let gate = agent(&"g".repeat(100));
+        if kind == "wait_for: go" {
+            for _ in 0..WAITS {
+                let data = json!({ "d": "x".repeat(500) }).as_object().unwrap().clone();
+                let event = Command::SendEvent { name: "go".into(), data };
+                world.write(&world.id(), &gate, &run, event).await.unwrap();
+            }
+        }
+        // The largest output that is accepted.
+        let token = world.claim(&bot, &run, "a").await;
+        let submit = |bytes: usize| Command::Submit {
+            token: token.clone(),
+            submission: work(json!({ "t": "x".repeat(bytes) })),
+        };
+        let (refused, issues) = code(world.write(&world.id(), &bot, &run, submit(300_000)).await);
+        assert_eq!(refused, run::Code::NotAccepted);
+        let over: usize = issues[0].split(' ').nth(2).unwrap().parse().unwrap();
+        let most = 300_000 - (over - world.store.settings().limits.run_data_bytes);
+        world.write(&world.id(), &bot, &run, submit(most)).await.unwrap();
+        let view = world.store.view(ORG, &run).await.unwrap();
+        assert_eq!(view.run.outcome.as_deref(), Some("over"), "{kind}");
+    }
 }

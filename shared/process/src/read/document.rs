@@ -2,10 +2,10 @@
 
 use super::branches::Branches;
 use super::fields::{self, Declared};
-use super::keys;
+use super::keys::{self, KindKey};
 use super::step::Draft;
 use super::{ReadOptions, build, folder_mismatch, order, step, targets, words};
-use crate::limits::{NAME_CHARACTERS, STEPS};
+use crate::limits::{NAME_CHARACTERS, STEPS, WAITS};
 use crate::model::{Document, Requires};
 use crate::problem::{Path, Report, shorten};
 use crate::yaml::{Data, Node, json_object};
@@ -149,7 +149,21 @@ fn steps<'n>(
     }
     let mut drafts: Vec<Draft<'n>> =
         list.iter().enumerate().map(|(n, item)| step::step(item, &path.element(n), options.check, report)).collect();
+    waits(&drafts, &path, report);
     let ids = targets::resolve(&mut drafts, report);
     let branches = order::check(&drafts, &ids, inputs, report);
     Some((drafts, branches))
+}
+
+/// No more waits than may pass in one write.
+fn waits(drafts: &[Draft<'_>], path: &Path<'_>, report: &mut Report) {
+    let wait = |kind| matches!(kind, Some(KindKey::Wait | KindKey::WaitUntil | KindKey::WaitFor));
+    let waits = || drafts.iter().enumerate().filter(|(_, draft)| wait(draft.kind));
+    if let Some((n, first_over)) = waits().nth(WAITS) {
+        let count = waits().count();
+        let what = format!(
+            "there are {count} waits; at most {WAITS} are allowed, for all may pass in one write: make it two processes"
+        );
+        report.error(first_over.at, &path.element(n), what);
+    }
 }

@@ -183,6 +183,12 @@ pub(super) fn boolean(node: &Node, path: &Path<'_>, report: &mut Report) -> Opti
 /// The text of a value that must be text of a line or two: a verdict records a question, and an issue repeats an answer.
 pub(super) fn short<'n>(node: &'n Node, path: &Path<'_>, wanted: &str, report: &mut Report) -> Option<&'n str> {
     let text = filled(node, path, wanted, report)?;
+    // Stored, each would take six bytes, and nobody sees it.
+    if let Some(odd) = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
+        let what = format!("has the control character {}; leave it out", odd.escape_unicode());
+        report.error(node.at, path, what);
+        return None;
+    }
     let characters = text.chars().count();
     if characters > QUESTION_CHARACTERS {
         let what = format!("has {characters} characters; at most {QUESTION_CHARACTERS} are allowed: say it shorter");
