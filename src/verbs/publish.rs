@@ -164,10 +164,12 @@ fn unknown(ready: &[Ready], bindings: &BTreeMap<String, String>) -> Vec<String> 
     let mut there: Vec<&str> = ready.iter().flat_map(|file| file.document.roles()).collect();
     there.sort_unstable();
     there.dedup();
-    let there_are = if there.is_empty() { "they name none".to_owned() } else { there.join(", ") };
+    let there_are = if there.is_empty() { "none".to_owned() } else { there.join(", ") };
     let strange = bindings.iter().filter(|(role, _)| !there.contains(&role.as_str()));
     strange
-        .map(|(role, group)| format!("--bind {role}={group}: no process given here has this role: {there_are}"))
+        .map(|(role, group)| {
+            format!("--bind {role}={group}: no process given here has this role; the roles there are: {there_are}")
+        })
         .collect()
 }
 

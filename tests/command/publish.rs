@@ -21,7 +21,11 @@ fn publish_publishes_once_and_refuses_before_it_sends() {
 
     let unknown = server.publish(&operator, &["examples/supplier-onboarding", "--bind", "finance=f", "--bind", "x=y"]);
     assert_eq!(unknown.status.code(), Some(1));
-    assert!(err(&unknown).contains("--bind x=y: no process given here has this role: finance"), "{}", err(&unknown));
+    assert!(
+        err(&unknown).contains("--bind x=y: no process given here has this role; the roles there are: finance"),
+        "{}",
+        err(&unknown)
+    );
 
     // One bad file among several: nothing of the good one is sent.
     let bad = server.publish(&operator, &["examples/trial-followup", "Cargo.toml"]);

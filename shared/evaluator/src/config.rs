@@ -185,7 +185,8 @@ fn address(key: &str, text: &str) -> Result<Url, String> {
     if text.is_empty() {
         return Err(format!("{key}: is missing; give the base URL of the API, such as https://api.openai.com/v1"));
     }
-    let url = Url::parse(text).map_err(|error| format!("{key}: is no URL: {error}"))?;
+    let url = Url::parse(text)
+        .map_err(|error| format!("{key}: is no URL ({error}); give one such as https://api.openai.com/v1"))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(format!("{key}: has the scheme {}:; give an https or http URL, or bedrock:MODEL", url.scheme()));
     }

@@ -112,8 +112,16 @@ impl Report {
     }
 
     /// The file is refused because it uses a key of a profile that is not offered.
-    pub(crate) fn profile(&mut self, at: Position, path: &Path<'_>, profile: &'static str, what: impl fmt::Display) {
-        let what = format!("{what} needs profile {profile}, which this server does not offer");
+    /// `lacks` is what the server would have to have.
+    pub(crate) fn profile(
+        &mut self,
+        at: Position,
+        path: &Path<'_>,
+        profile: &'static str,
+        what: impl fmt::Display,
+        lacks: &str,
+    ) {
+        let what = format!("{what} needs profile {profile}, which this server does not offer: it has no {lacks}");
         self.push(at, path, Severity::Error, &what, Some(profile));
     }
 

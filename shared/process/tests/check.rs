@@ -95,7 +95,7 @@ fn without_an_evaluator_each_key_is_refused_where_it_stands_and_no_other_fault_i
         let profile = |p: Option<&str>| p.map(|p| format!(" [{p}]")).unwrap_or_default();
         reading.problems.iter().map(|p| format!("{p}{}", profile(p.profile))).collect()
     };
-    let offered = "needs profile check-1, which this server does not offer [check-1]";
+    let offered = "needs profile check-1, which this server does not offer: it has no evaluator [check-1]";
     assert_eq!(
         told(FILE, &without),
         [

@@ -159,7 +159,7 @@ async fn a_check_needs_an_evaluator_at_import_and_at_publication() {
     let file = checked();
     let line = 1 + file.lines().position(|l| l.contains("check:")).unwrap();
     let refused = ["check", "advisory"].iter().zip(line..).map(|(key, line)| {
-        format!("{line}:7: steps[0].{key}: `{key}` needs profile check-1, which this server does not offer")
+        format!("{line}:7: steps[0].{key}: `{key}` needs profile check-1, which this server does not offer: it has no evaluator")
     });
     let refused: Vec<String> = refused.collect();
 

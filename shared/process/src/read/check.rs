@@ -12,7 +12,7 @@ use crate::problem::{Path, Report, shorten};
 use crate::yaml::{Data, Entry, Node};
 
 /// The keys of a question.
-const QUESTION: &[&str] = &["ask", "pass", "fail", "one_of", "unsure", "levels", "confidence"];
+pub(super) const QUESTION: &[&str] = &["ask", "pass", "fail", "one_of", "unsure", "levels", "confidence"];
 
 /// The fewest answers of a choice and the fewest levels of a rubric: with one there is nothing to ask.
 pub(super) const LEAST_ANSWERS: usize = 2;

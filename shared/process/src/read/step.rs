@@ -124,9 +124,13 @@ pub(super) fn step<'n>(node: &'n Node, path: &Path<'_>, checks: bool, report: &m
                 draft.id = id(&entry.value, &here, report).map(|text| (text, entry.value.at));
             }
             key if !checks && keys::CHECK.contains(&key) => {
-                report.profile(entry.key_at, &here, CHECK_1, format!("`{key}`"));
+                report.profile(entry.key_at, &here, CHECK_1, format!("`{key}`"), "evaluator");
             }
             _ if value(&mut draft, entry, &here, report) => {}
+            key if check::QUESTION.contains(&key) && entries.iter().any(|e| e.key == "check") => {
+                let what = format!("is a key of a question; put it within `check`: `check: [{{ ask: …, {key}: … }}]`");
+                report.error(entry.key_at, &here, what);
+            }
             _ => {
                 let meant = keys::unknown(entry, path, "a step", &keys::step(checks), report);
                 has_id |= meant == Some("id");

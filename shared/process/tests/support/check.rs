@@ -19,7 +19,7 @@ pub struct Asked {
 
 /// A valid check of one to a few questions.
 pub fn asked() -> impl Strategy<Value = Asked> {
-    let short = (text(), prop::option::of(any::<bool>())).prop_map(|(ask, advisory)| {
+    let short = (asking(), prop::option::of(any::<bool>())).prop_map(|(ask, advisory)| {
         let question = Question { ask: ask.clone(), kind: QuestionKind::YesNo { pass: None, fail: None } };
         let expect = Check { questions: vec![question], advisory: advisory == Some(true) };
         Asked { check: json!(ask), advisory, expect }
@@ -33,6 +33,11 @@ pub fn asked() -> impl Strategy<Value = Asked> {
     prop_oneof![1 => short, 3 => full]
 }
 
+/// Text of a question, which has no control character but line breaks and tabs.
+fn asking() -> impl Strategy<Value = String> {
+    text().prop_map(|text| text.replace(|c: char| c.is_control() && !matches!(c, '\n' | '\t'), "?"))
+}
+
 /// A share of one with two decimals, which JSON and Rust write and read alike.
 fn share(hundredths: u32) -> f64 {
     f64::from(hundredths) / 100.0
@@ -43,7 +48,7 @@ fn question() -> impl Strategy<Value = (Value, Question)> {
 }
 
 fn yes_no() -> impl Strategy<Value = (Value, Question)> {
-    (text(), prop::option::of(1_u32..=100), prop::option::of(0_u32..=100)).prop_map(|(ask, pass, fail)| {
+    (asking(), prop::option::of(1_u32..=100), prop::option::of(0_u32..=100)).prop_map(|(ask, pass, fail)| {
         let fail = fail.map(|fail| fail.min(pass.unwrap_or(90)));
         let mut file = json!({ "ask": ask });
         if let Some(pass) = pass {
@@ -58,8 +63,8 @@ fn yes_no() -> impl Strategy<Value = (Value, Question)> {
 
 fn choice() -> impl Strategy<Value = (Value, Question)> {
     let name = prop_oneof!["[a-z]{1,8}", "[ -~]{0,20}x", Just("yes".to_owned()), Just("1".to_owned()), "ä{1,64}"];
-    let answers = prop::collection::hash_map(name, text(), 2..6);
-    (text(), answers, 1_usize..6, 0_usize..6, prop::option::of(0_u32..=100)).prop_map(
+    let answers = prop::collection::hash_map(name, asking(), 2..6);
+    (asking(), answers, 1_usize..6, 0_usize..6, prop::option::of(0_u32..=100)).prop_map(
         |(ask, answers, pass, unsure, confidence)| {
             let one_of: Vec<(String, String)> = answers.into_iter().collect();
             let mut names = one_of.iter().map(|(name, _)| name.clone());
@@ -85,8 +90,8 @@ fn choice() -> impl Strategy<Value = (Value, Question)> {
 }
 
 fn rubric() -> impl Strategy<Value = (Value, Question)> {
-    let levels = prop::collection::vec(text(), 2..=limits::RUBRIC_LEVELS);
-    (text(), levels, 0_usize..9, prop::option::of(0_u32..=100)).prop_map(|(ask, levels, pass, confidence)| {
+    let levels = prop::collection::vec(asking(), 2..=limits::RUBRIC_LEVELS);
+    (asking(), levels, 0_usize..9, prop::option::of(0_u32..=100)).prop_map(|(ask, levels, pass, confidence)| {
         let pass = 1 + pass % (levels.len() - 1);
         let mut file = json!({ "ask": ask, "levels": levels, "pass": pass });
         if let Some(confidence) = confidence {
