@@ -238,7 +238,8 @@ fn there_is_nothing_to_publish_without_a_draft(org: &Org) {
 fn a_process_of_500_steps_runs(org: &Org) {
     let mut rest = "steps:\n".to_owned();
     for n in 0..498 {
-        rest.push_str(&format!("  - {{ id: s{n}, wait_for: e }}\n"));
+        let kind = if n < 200 { "wait_for: e" } else { "agent: Do." };
+        rest.push_str(&format!("  - {{ id: s{n}, {kind} }}\n"));
     }
     rest.push_str("  - { id: last, agent: Do. }\n  - { id: end, finish: over }\n");
     let run = org.run("long", &rest, json!({}));
@@ -247,6 +248,10 @@ fn a_process_of_500_steps_runs(org: &Org) {
     assert_eq!(sent["consumedBy"], "s0");
     let too_many = rest.replace("steps:\n", "steps:\n  - { id: first, agent: Do. }\n");
     refused_as(import(org, &file("longer", &too_many)), "invalid");
+    let waits = rest.replace("id: s200, agent: Do.", "id: s200, wait: 1d");
+    let error = refused_as(import(org, &file("waiting", &waits)), "invalid");
+    let said = "205:5: steps[200]: there are 201 waits; at most 200 are allowed";
+    assert!(error["issues"][0].as_str().unwrap().starts_with(said), "{error}");
 }
 
 fn what_the_format_refuses(org: &Org) {
