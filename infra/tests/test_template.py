@@ -156,6 +156,83 @@ def table(heading, columns):
     return [(row[0].strip("`"), *row[1:columns]) for row in rows]
 
 
+# What each call of an AWS client needs. A transaction is allowed by the operations in it.
+NEEDED = {
+    "batch_get_item": {"dynamodb:BatchGetItem"},
+    "converse": {"bedrock:InvokeModel"},
+    "create_schedule": {"scheduler:CreateSchedule", "iam:PassRole"},
+    "delete_item": {"dynamodb:DeleteItem"},
+    "delete_schedule": {"scheduler:DeleteSchedule"},
+    "get_item": {"dynamodb:GetItem"},
+    # ListBucket is what tells an object that is not there from one that may not be read.
+    "get_object": {"s3:GetObject", "s3:ListBucket"},
+    "get_secret_value": {"secretsmanager:GetSecretValue"},
+    "put_events": {"events:PutEvents"},
+    "put_item": {"dynamodb:PutItem"},
+    "put_object": {"s3:PutObject"},
+    "query": {"dynamodb:Query"},
+    "transact_write_items": {"dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:PutItem"},
+}
+# Only the embedded server makes its table and bucket; here the template does.
+PROVISIONING = {"create_bucket", "create_table", "describe_table", "head_bucket"}
+# What a function needs for itself: its log, and where its failures go.
+OWN = {"logs:CreateLogStream", "logs:PutLogEvents", "sqs:SendMessage"}
+
+
+def allowed(role):
+    """The actions that a role's policies list."""
+    return {action for where, statement in rules.statements(TEMPLATE)
+            if where.startswith(f"/{role}") and "/AssumeRolePolicyDocument/" not in where
+            for action in rules.listed(statement["Action"])}
+
+
+class Code(unittest.TestCase):
+    """The template and the code that it runs speak of the same things."""
+
+    def source(self, *names):
+        """The code of these folders and files, without tests."""
+        files = []
+        for name in names:
+            path = INFRA.parent / name
+            files += [path] if path.is_file() else [f for f in path.rglob("*.rs") if "test" not in f.name]
+        self.assertTrue(files)
+        return "\n".join(file.read_text().split("#[cfg(test)]", 1)[0] for file in files)
+
+    def test_the_settings_are_those_that_are_read(self):
+        self.assertEqual(set(re.findall(r'"(PROCESSION_[A-Z_]+)"', self.source("shared/cloud/src/settings.rs"))),
+                         rules.SETTINGS)
+
+    def test_the_roles_may_do_what_is_called_and_nothing_else(self):
+        code = self.source("shared/cloud/src", "shared/store/src", "shared/evaluator/src")
+        called = set(re.findall(r"\b(?:client|secrets)\s*\.\s*([a-z_0-9]+)\(\)", code)) - {"clone", "config"}
+        # This one is built apart from the client that it is sent with.
+        called |= {"converse"} if "ConverseInputBuilder" in code else set()
+        self.assertEqual(called - PROVISIONING, set(NEEDED))
+        everything = OWN.union(*NEEDED.values())
+        # Files are the endpoint's, and so is the model; people are told by the timer.
+        self.assertEqual(allowed("McpRole") | allowed("Evaluator"), everything - NEEDED["put_events"] - {"sqs:SendMessage"})
+        self.assertEqual(allowed("TimerRole"), everything - NEEDED["get_object"] - NEEDED["put_object"] - NEEDED["converse"]
+                         - NEEDED["batch_get_item"])
+
+    def test_the_backlog_is_what_the_sweeper_logs(self):
+        self.assertRegex(self.source("functions/timer/src/sweep.rs"), r'info!\(overdue, [^)]*"swept"\)')
+        self.assertIn(".flatten_event(true)", self.source("functions/mcp/src/log.rs"))
+        metric = at(TEMPLATE, "Resources.OverdueMetric.Properties")
+        self.assertEqual(metric["FilterPattern"], '{ $.message = "swept" }')
+        self.assertEqual(metric["MetricTransformations"][0]["MetricValue"], "$.overdue")
+
+    def test_the_notices_by_mail_are_those_that_are_sent(self):
+        known = set(re.findall(r"^## ([A-Z][a-z]+ [a-z]+)$", (INFRA.parent / "docs/events.md").read_text(), re.MULTILINE))
+        rule = at(TEMPLATE, "Resources.NoticeRule.Properties")
+        self.assertEqual(set(rule["EventPattern"]["detail-type"]), known)
+        transformer = rule["Targets"][0]["InputTransformer"]
+        self.assertEqual(set(re.findall(r"<([a-z]+)>", transformer["InputTemplate"])), set(transformer["InputPathsMap"]))
+        told = self.source("shared/cloud/src/events.rs")
+        for path in transformer["InputPathsMap"].values():
+            if path.startswith("$.detail."):
+                self.assertIn(f'"{path.removeprefix("$.detail.")}"', told)
+
+
 class Rules(unittest.TestCase):
     """Every rule can fail."""
 
