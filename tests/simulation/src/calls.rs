@@ -8,6 +8,8 @@ use serde_json::{Map, Value, json};
 use store::{Error, EvidenceRef, Request, Store};
 
 use crate::World;
+use crate::check::Making;
+use crate::evaluator::on_behalf;
 
 /// Most often that a client repeats a call that is not answered.
 const REPEATS: usize = 12;
@@ -171,14 +173,17 @@ async fn insist_once(world: &Arc<World>, call: &Call) -> Answer {
 pub async fn once(world: &Arc<World>, call: &Call) -> Answer {
     let server = world.server();
     world.counted();
-    let invoked = world.checker().transactions;
+    let making = world.checker().made(call);
     let name = format!("{}/{} {} {}", call.org, call.id, call.actor.subject, call.act.tool());
     world.note(|| format!("{name} on server {}: {:?}", server.number, call.act));
-    let done = server.call(async |store| perform(&store, call).await).await;
+    let done = server.call(async |store| on_behalf(making.clone(), perform(world, &store, call, &making)).await).await;
     let answer = match done {
         None => Answer::Nothing,
         Some(Ok(value)) => Answer::Done(without_links(value)),
-        Some(Err(Error::Refused(r))) if r.code == run::Code::Retry => Answer::Nothing,
+        Some(Err(Error::Refused(r))) if r.code == run::Code::Retry => {
+            world.checker().unanswered(&making).into_iter().for_each(|what| world.violated(what));
+            Answer::Nothing
+        }
         Some(Err(Error::Refused(r))) => Answer::Refused(format!("{:?}", r.code), r.issues),
         Some(Err(Error::Retry(_))) => Answer::Nothing,
         Some(Err(Error::Invariant(why))) => {
@@ -190,12 +195,12 @@ pub async fn once(world: &Arc<World>, call: &Call) -> Answer {
         Answer::Done(_) => format!("{name}: done"),
         other => format!("{name}: {other:?}"),
     });
-    let found = world.checker().answered(call, invoked, &answer);
+    let found = world.checker().answered(call, &making, &answer);
     found.into_iter().for_each(|what| world.violated(what));
     answer
 }
 
-fn without_links(mut value: Value) -> Value {
+pub(crate) fn without_links(mut value: Value) -> Value {
     fn strip(value: &mut Value) {
         match value {
             Value::Object(map) => {
@@ -235,7 +240,7 @@ fn arguments(act: &Act) -> Map<String, Value> {
     Map::from_iter([("arguments".to_owned(), list)])
 }
 
-async fn perform(store: &Store, call: &Call) -> Result<Value, Error> {
+async fn perform(world: &World, store: &Store, call: &Call, making: &Making) -> Result<Value, Error> {
     let Call { org, actor, id, act } = call;
     let request = Request::new(org, actor, act.tool(), id, &arguments(act));
     let no_evidence: &[EvidenceRef] = &[];
@@ -286,6 +291,8 @@ async fn perform(store: &Store, call: &Call) -> Result<Value, Error> {
     };
     let of_token = token.map(|t| store.claimed(org, t)).transpose()?;
     let run = of_token.as_ref().map_or(run, |claim| claim.run.as_str());
+    let step = of_token.as_ref().map(|claim| claim.claimed().step);
+    world.checker().meant(making, run, step.as_deref());
     let written = store
         .write(&request, run, evidence, |cited| {
             let mut command = command.clone();

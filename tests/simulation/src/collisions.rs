@@ -1,14 +1,16 @@
 //! Calls that cannot all succeed, made at one moment: what races rarely by itself races here on purpose.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use run::{Decision, Entry, Event, Mode, Submission};
+use run::{Decision, Entry, Event, Mode, Submission, Time};
 use serde_json::Map;
 
 use crate::World;
 use crate::actors::{ROUNDS, agents, call, done_work, people, read, think, token_of};
 use crate::calls::{Act, Answer, Call, insist};
 use crate::processes::TWO_DESKS;
+use crate::processes::checked::REVIEWS;
 
 /// Brings calls to meet over ready steps, claimed steps and open work items.
 pub async fn collide(world: Arc<World>, org: &'static str) {
@@ -17,10 +19,11 @@ pub async fn collide(world: Arc<World>, org: &'static str) {
             return;
         }
         think(&world).await;
-        match world.below(8) {
+        match world.below(9) {
             0..=2 => over_a_step(&world, org).await,
             3..=6 => over_an_item(&world, org).await,
-            _ => over_a_join(&world, org).await,
+            7 => over_a_join(&world, org).await,
+            _ => over_a_check(&world, org).await,
         }
     }
 }
@@ -103,6 +106,38 @@ async fn over_an_item(world: &Arc<World>, org: &'static str) {
     // Somebody of the same group, or of none.
     calls.extend(world.pick(&people).map(|other| decide(other, Decision::Approved(None), Vec::new())));
     calls.extend(cancel(world, org, &found.entry.run));
+    at_once(world, &calls).await;
+}
+
+/// Submissions of one agent, the same one or others, are checked at one moment, mostly when the lease is about to end and
+/// somebody else wants the step.
+async fn over_a_check(world: &Arc<World>, org: &'static str) {
+    let agents = agents();
+    let start = Act::Start { process: REVIEWS.to_owned(), inputs: Map::new(), mode: Mode::Live };
+    let started = insist(world, &call(world, org, &agents[0], start)).await;
+    let Some(run) = started.done().and_then(|v| v["run"]["id"].as_str()).map(str::to_owned) else { return };
+    let Some(document) = world.checker().document(org, &run) else { return };
+    let Some((step, work)) = document.steps.first().and_then(|s| Some((s.id.clone(), s.work()?))) else { return };
+    let claim = || Act::Claim { run: run.clone(), step: step.clone() };
+    let claimed = insist(world, &call(world, org, &agents[0], claim())).await;
+    let Some(token) = token_of(&claimed) else { return };
+    let ends = claimed.done().and_then(|v| Time::parse(v["expiresAt"].as_str()?));
+    if let Some(ends) = ends.filter(|_| world.chance(700)) {
+        // Servers' clocks are off by seconds: some of these are too late.
+        let left = ends.millis() - world.now().millis() - i64::try_from(world.below(8_000)).unwrap();
+        tokio::time::sleep(Duration::from_millis(u64::try_from(left).unwrap_or(0))).await;
+    }
+    let mut calls = Vec::new();
+    for _ in 0..2 {
+        let (submission, evidence) = done_work(world, org, &agents[0], work).await;
+        let act = Act::Submit { token: token.clone(), submission, evidence };
+        if world.chance(500) {
+            calls.push(call(world, org, &agents[0], act.clone()));
+        }
+        calls.push(call(world, org, &agents[0], act));
+    }
+    calls.push(call(world, org, &agents[1], claim()));
+    calls.extend(cancel(world, org, &run));
     at_once(world, &calls).await;
 }
 

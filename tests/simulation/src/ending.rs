@@ -13,7 +13,7 @@ use store::{Error, Store};
 use crate::World;
 use crate::actors::{agents, call, people, resolve, submit, token_of};
 use crate::background::sweep_once;
-use crate::calls::{Act, agent, insist};
+use crate::calls::{Act, agent, insist, without_links};
 use crate::faults::LATE_MILLIS;
 use crate::processes::ORGS;
 
@@ -190,6 +190,15 @@ async fn pages(world: &Arc<World>, store: &Store, org: &'static str) -> Result<(
             let page = store.person_work(org, &person, None, limit, cursor.as_deref()).await?;
             for work in page.items {
                 current(world, org, &person, &work);
+                let view = store.view(org, &work.entry.run).await?;
+                let same = |i: &&run::WorkItem| i.id == work.work_item.id && i.snapshot == work.work_item.snapshot;
+                // Where time has passed that no timer wrote yet, the run is shown as it will be.
+                if let Some(shown) = view.work_items.iter().find(same) {
+                    let [listed, shown] = [&work.work_item, shown].map(|i| serde_json::to_value(i).unwrap());
+                    if without_links(listed.clone()) != without_links(shown.clone()) {
+                        world.violated(format!("get_work shows {listed}\nget_run shows {shown}"));
+                    }
+                }
                 seen.insert((work.entry.item.since, work.work_item.id));
             }
             cursor = page.next_cursor;

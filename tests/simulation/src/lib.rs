@@ -2,8 +2,8 @@
 //!
 //! One seed is one history: agents, people, event senders, operators and timers act on runs of several processes
 //! through several servers over one table. By seed every storage call may fail before or after it happened, be late,
-//! conflict, or take its server down; clocks differ; calls are doubled and repeated much later. [`check`] looks at what
-//! is really stored after each transaction and at every answer. Then faults stop, and every run must reach its end.
+//! conflict, or take its server down; clocks differ; calls are doubled and repeated much later; an evaluator answers checks
+//! as it likes. [`check`] looks at what is really stored after each transaction and at every answer. Then faults stop, and every run must reach its end.
 //!
 //! Invariants: one thread, tokio's paused clock and one random source, so a seed gives the same history on every
 //! machine; the checker judges by what is stored, never by what the store says it stored.
@@ -21,6 +21,7 @@ pub mod calls;
 pub mod check;
 pub mod collisions;
 pub mod ending;
+pub mod evaluator;
 pub mod faults;
 pub mod files;
 pub mod processes;
@@ -96,11 +97,21 @@ pub fn simulate_on(
     verbose: bool,
     table: impl FnOnce(MemoryTable) -> Arc<dyn Table>,
 ) -> Result<Summary, Box<Violation>> {
+    simulate_with(seed, verbose, table, Box::new(|oracle| oracle))
+}
+
+/// The same with servers that ask an evaluator of the caller's making, over the one that answers by seed.
+pub fn simulate_with(
+    seed: u64,
+    verbose: bool,
+    table: impl FnOnce(MemoryTable) -> Arc<dyn Table>,
+    asked: world::Asked,
+) -> Result<Summary, Box<Violation>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     // Actors' futures need not be `Send`: they share this thread.
     tokio::task::LocalSet::new().block_on(&runtime, async {
         let memory = MemoryTable::new();
-        let world = World::new(seed, verbose, memory.clone(), table(memory));
+        let world = World::new(seed, verbose, memory.clone(), table(memory), asked);
         actors::chaos(&world).await;
         ending::settle(&world).await;
         world.close();

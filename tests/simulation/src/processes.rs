@@ -1,11 +1,15 @@
 //! The processes that are run: every kind of step, rework, escalation, routes, events with and without timeout, due, and
-//! branches of all of that.
+//! branches of all of that; [`checked`] has those whose submissions are checked.
+
+pub mod checked;
+
+use checked::{REVIEWS, REVIEWS_FILE, SURVEY_FILE};
 
 /// An organization of the simulation.
 pub const ORGS: [&str; 2] = ["acme", "beta"];
 
 /// Their PROCESS.md files, by name.
-pub const PROCESSES: [(&str, &str); 9] = [
+pub const PROCESSES: [(&str, &str); 11] = [
     ("letters", LETTERS),
     ("claims-desk", CLAIMS_DESK),
     ("deliveries", DELIVERIES),
@@ -15,6 +19,8 @@ pub const PROCESSES: [(&str, &str); 9] = [
     (TWO_DESKS, TWO_DESKS_FILE),
     ("stage", STAGE),
     ("album", ALBUM),
+    (REVIEWS, REVIEWS_FILE),
+    ("survey", SURVEY_FILE),
 ];
 
 /// A process with two branches that two agents may finish at one moment.
@@ -340,4 +346,17 @@ steps:
 /// The groups that roles are bound to, in every organization.
 pub fn group(role: &str) -> String {
     format!("g_{role}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_process_is_right() {
+        for (name, source) in PROCESSES {
+            let reading = process::read(source.as_bytes());
+            assert!(reading.document.is_some_and(|d| d.name == name), "{name}: {:?}", reading.problems);
+        }
+    }
 }

@@ -10,6 +10,7 @@ use store::{Alarm, Alarms, Clock, Ids, Parts, Seal, SealKey, Settings, Store};
 use tokio::sync::watch;
 
 use crate::World;
+use crate::evaluator::Oracle;
 use crate::faults::FaultyTable;
 use crate::files::FaultyFiles;
 
@@ -70,13 +71,15 @@ impl Server {
         let world = self.world.upgrade().unwrap();
         let skew = i64::try_from(world.below(2 * SKEW_MILLIS)).unwrap() - i64::try_from(SKEW_MILLIS).unwrap();
         let secret = b"the same for all servers of one table".to_vec();
+        let clock: Arc<dyn Clock> = Arc::new(Skewed { world: world.clone(), skew });
+        let oracle = Oracle { world: world.clone(), life: self.life.clone(), clock: clock.clone() };
         Arc::new(Store::new(Parts {
             table: Arc::new(FaultyTable { world: world.clone(), life: self.life.clone() }),
             files: Arc::new(FaultyFiles { world: world.clone(), bucket: world.bucket.clone() }),
-            clock: Arc::new(Skewed { world: world.clone(), skew }),
+            clock,
             ids: Arc::new(Dice(world.clone())),
+            evaluator: Some(world.asked_by(Arc::new(oracle))),
             alarms: Arc::new(Unreliable(world)),
-            evaluator: None,
             seal: Seal::new(vec![SealKey { id: "k1".into(), secret }]).unwrap(),
             settings: Settings::default(),
         }))

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use run::Time;
+use store::Evaluator;
 use store::memory::MemoryTable;
 use store::table::Table;
 
@@ -20,6 +21,9 @@ const BEGIN_MILLIS: i64 = 1_767_603_600_000;
 /// Servers over the one table.
 const SERVERS: usize = 3;
 
+/// Makes what servers ask out of the evaluator that answers by seed.
+pub type Asked = Box<dyn Fn(Arc<dyn Evaluator>) -> Arc<dyn Evaluator> + Send + Sync>;
+
 /// One simulated world.
 pub struct World {
     seed: u64,
@@ -32,6 +36,7 @@ pub struct World {
     summary: Mutex<Summary>,
     checker: Mutex<Checker>,
     servers: Mutex<Vec<Arc<Server>>>,
+    asked: Asked,
     /// What is really stored.
     pub memory: MemoryTable,
     /// The table as servers reach it, before faults.
@@ -42,7 +47,7 @@ pub struct World {
 
 impl World {
     /// The world of a seed.
-    pub fn new(seed: u64, verbose: bool, memory: MemoryTable, table: Arc<dyn Table>) -> Arc<World> {
+    pub fn new(seed: u64, verbose: bool, memory: MemoryTable, table: Arc<dyn Table>, asked: Asked) -> Arc<World> {
         let mut random = Random::new(seed);
         let weather = Weather::of(&mut random);
         let world = Arc::new(World {
@@ -56,6 +61,7 @@ impl World {
             summary: Mutex::default(),
             checker: Mutex::default(),
             servers: Mutex::default(),
+            asked,
             memory,
             table,
             bucket: Bucket::default(),
@@ -130,6 +136,11 @@ impl World {
     pub fn server(&self) -> Arc<Server> {
         let servers = self.servers.lock().unwrap();
         servers[usize::try_from(self.below(servers.len() as u64)).unwrap()].clone()
+    }
+
+    /// The evaluator that servers ask, over the one that answers by seed.
+    pub(crate) fn asked_by(&self, oracle: Arc<dyn Evaluator>) -> Arc<dyn Evaluator> {
+        (self.asked)(oracle)
     }
 
     /// Writes a line of the trace.

@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use run::{Answer, Inquiry};
+use store::Evaluator;
 use store::memory::MemoryTable;
 use store::table::{Item, Key, Op, Range, Table, TableError, When};
 
@@ -153,6 +155,131 @@ fn a_table_that_loses_attempts() {
     found(|_, ops| {
         ops.retain(|op| !matches!(op, Op::Put { item, .. } if item.key.sort.starts_with("a/")));
     });
+}
+
+/// Every journal entry of an event, as it is put.
+fn events<'o>(ops: &'o mut [Op], kind: &'static str) -> impl Iterator<Item = &'o mut serde_json::Value> {
+    let put = ops.iter_mut().filter_map(|op| if let Op::Put { item, .. } = op { Some(item) } else { None });
+    let entries = put.filter(|item| item.key.sort.starts_with("j/"));
+    let events = entries.filter_map(|item| item.doc.get_mut("events")?.as_array_mut());
+    events.flatten().filter_map(move |event| event.get_mut(kind))
+}
+
+#[test]
+fn a_table_that_forgets_what_failed_a_check() {
+    let what = found(|_, ops| {
+        for op in ops.iter_mut() {
+            if let Op::Put { item, .. } = op
+                && item.key.sort.starts_with("a/")
+                && let Some(attempt) = item.doc.as_object_mut()
+            {
+                attempt.remove("failed");
+            }
+        }
+    });
+    assert!(what.contains("does not remember"), "{what}");
+}
+
+#[test]
+fn a_table_that_forgets_verdicts() {
+    let what = found(|_, ops| {
+        for completed in events(ops, "completed") {
+            if let Some(record) = completed["record"].as_object_mut() {
+                record.remove("check");
+            }
+        }
+    });
+    assert!(what.contains("completed unchecked") || what.contains("adopted without the verdict"), "{what}");
+}
+
+#[test]
+fn a_table_that_alters_what_is_held_for_a_person() {
+    let what = found(|_, ops| {
+        for escalated in events(ops, "escalated") {
+            if let Some(summary) = escalated.pointer_mut("/item/escalation/candidate/summary") {
+                *summary = "done by nobody".into();
+            }
+        }
+    });
+    assert!(what.contains("not what was submitted"), "{what}");
+}
+
+/// Servers that hear something else than the evaluator said, or ask it otherwise.
+struct Misheard<F> {
+    inner: Arc<dyn Evaluator>,
+    how: F,
+}
+
+#[async_trait]
+impl<F, A> Evaluator for Misheard<F>
+where
+    F: Fn(Arc<dyn Evaluator>, Inquiry) -> A + Send + Sync + 'static,
+    A: Future<Output = Result<Vec<Answer>, String>> + Send,
+{
+    fn model(&self) -> &str {
+        self.inner.model()
+    }
+    async fn answer(&self, inquiry: &Inquiry) -> Result<Vec<Answer>, String> {
+        (self.how)(self.inner.clone(), inquiry.clone()).await
+    }
+}
+
+/// What the checker finds on servers that ask so, seed after seed until it finds something.
+fn found_asking<F, A>(how: F) -> String
+where
+    F: Fn(Arc<dyn Evaluator>, Inquiry) -> A + Clone + Send + Sync + 'static,
+    A: Future<Output = Result<Vec<Answer>, String>> + Send + 'static,
+{
+    for seed in 0..SEEDS {
+        let how = how.clone();
+        let asked: simulation::world::Asked = Box::new(move |inner| Arc::new(Misheard { inner, how: how.clone() }));
+        if let Err(violation) = simulation::simulate_with(seed, false, |memory| Arc::new(memory), asked) {
+            return violation.what;
+        }
+    }
+    panic!("{SEEDS} seeds found nothing wrong with servers that do not ask as they should");
+}
+
+#[test]
+fn a_server_that_asks_until_it_likes_the_answer() {
+    let what = found_asking(|inner, inquiry| async move {
+        let first = inner.answer(&inquiry).await?;
+        match first.first() {
+            Some(Answer::Yes(p)) if *p < 0.5 => inner.answer(&inquiry).await,
+            _ => Ok(first),
+        }
+    });
+    assert!(what.contains("asked again after an answer"), "{what}");
+}
+
+#[test]
+fn a_server_that_does_not_give_up_on_an_evaluator() {
+    let what = found_asking(|inner, inquiry| async move {
+        match inner.answer(&inquiry).await {
+            Err(_) => inner.answer(&inquiry).await,
+            said => said,
+        }
+    });
+    assert!(what.contains("asked too often"), "{what}");
+}
+
+#[test]
+fn a_server_that_takes_no_answer_for_a_yes() {
+    let what = found_asking(|inner, inquiry| async move {
+        let said = inner.answer(&inquiry).await;
+        let only = inquiry.questions.len() == 1 && inquiry.step != "cellar";
+        said.or_else(|why| if only { Ok(vec![Answer::Yes(1.0)]) } else { Err(why) })
+    });
+    assert!(what.contains("nobody said"), "{what}");
+}
+
+#[test]
+fn a_server_that_asks_about_something_else() {
+    let what = found_asking(|inner, mut inquiry| async move {
+        inquiry.submission.output.clear();
+        inner.answer(&inquiry).await
+    });
+    assert!(what.contains("asked about something that was not submitted"), "{what}");
 }
 
 /// A table whose reads of request records miss every second one: a read that is not strongly consistent.

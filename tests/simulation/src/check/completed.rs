@@ -3,11 +3,20 @@
 use process::{Document, Kind, Next};
 use run::{Decided, Entry, Record, Time};
 
+use super::Known;
 use super::accept;
+use super::escalated::verdict_allows;
 use super::follow::{Checked, Follow, by_person, must};
 
 impl Follow {
-    pub(super) fn completed(&mut self, document: &Document, entry: &Entry, step: &str, record: &Record) -> Checked {
+    pub(super) fn completed(
+        &mut self,
+        document: &Document,
+        entry: &Entry,
+        step: &str,
+        record: &Record,
+        request: Option<&Known>,
+    ) -> Checked {
         let moving = self.is_moving();
         let (declared, open) = self.closing(document, step)?;
         let since = open.since;
@@ -27,6 +36,7 @@ impl Follow {
                 }
                 let wrong = accept::wrong(work, record, by_agent);
                 must(wrong.is_empty(), || format!("accepted though {wrong:?}"))?;
+                verdict_allows(work, &open, entry, record, request)?;
                 next = match &work.next {
                     Next::To(id) => Some(id),
                     Next::Routes(_) => record.next.as_ref(),

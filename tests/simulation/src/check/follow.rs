@@ -7,8 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use process::{Document, Kind, Step};
-use run::{Assigned, Decided, Entry, Event, Record, Time};
+use run::{Assigned, Candidate, Decided, Entry, Event, Record, Time, Verdict};
 
+use super::Known;
 use super::regions::{branch, branch_of, entries, forward, joins};
 
 /// Where a run is.
@@ -16,7 +17,7 @@ use super::regions::{branch, branch_of, entries, forward, joins};
 pub(super) struct Follow {
     started: bool,
     ended: bool,
-    open: BTreeMap<String, Open>,
+    pub(super) open: BTreeMap<String, Open>,
     /// What must happen next, in this order.
     ahead: VecDeque<Ahead>,
     /// The parallel step that has forked, and the entries of the branches that have not joined.
@@ -40,10 +41,14 @@ pub(super) struct Follow {
 pub(super) struct Open {
     /// Since when.
     pub(super) since: Time,
-    /// Whether a person has it from an agent.
+    /// Whether a person has it from an agent, or because a check was unsure.
     pub(super) escalated: bool,
     /// The group or person that may decide it.
     pub(super) assigned: Option<Assigned>,
+    /// The group or person that it is for when it is not escalated.
+    pub(super) own: Option<Assigned>,
+    /// What a check was unsure of, and its verdict.
+    pub(super) candidate: Option<(Box<Candidate>, Box<Verdict>)>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -63,14 +68,14 @@ pub(super) fn must(right: bool, what: impl FnOnce() -> String) -> Checked {
 }
 
 impl Follow {
-    /// Follows one entry.
-    pub(super) fn entry(&mut self, document: &Document, entry: &Entry) -> Vec<String> {
+    /// Follows one entry, which this request made.
+    pub(super) fn entry(&mut self, document: &Document, entry: &Entry, request: Option<&Known>) -> Vec<String> {
         let mut bad = Vec::new();
         if entry.events.is_empty() {
             bad.push(format!("entry {} holds no event", entry.rev));
         }
         for event in &entry.events {
-            if let Err(what) = self.event(document, entry, event) {
+            if let Err(what) = self.event(document, entry, event, request) {
                 bad.push(format!("entry {} ({} by {}): {what}: {event:?}", entry.rev, entry.tool, entry.by));
             }
         }
@@ -98,7 +103,7 @@ impl Follow {
         })
     }
 
-    fn event(&mut self, document: &Document, entry: &Entry, event: &Event) -> Checked {
+    fn event(&mut self, document: &Document, entry: &Entry, event: &Event, request: Option<&Known>) -> Checked {
         must(!self.ended, || "after the end".to_owned())?;
         must(self.started != matches!(event, Event::Started { .. }), || "a start out of place".to_owned())?;
         if let Some(steps) = self.rewind.take().filter(|s| !s.is_empty()) {
@@ -178,7 +183,7 @@ impl Follow {
                 self.outcome = Some(outcome.clone());
                 Ok(())
             }
-            Event::Completed { step, record } => self.completed(document, entry, step, record),
+            Event::Completed { step, record } => self.completed(document, entry, step, record, request),
             Event::Rejected { step, record } => {
                 let (declared, open) = self.closing(document, step)?;
                 let Kind::Approve { on_reject: Some(target), .. } = &declared.kind else {
@@ -192,21 +197,8 @@ impl Follow {
                 Ok(())
             }
             Event::Rewound { .. } => Err("nothing is to be rewound".to_owned()),
-            Event::Escalated { step, item } => {
-                let open = self.open.get_mut(step).filter(|o| !o.escalated).ok_or("not open")?;
-                must(entry.tool == "escalate" && item.escalation.is_some(), || "not escalated".to_owned())?;
-                open.escalated = true;
-                open.assigned = Some(item.assigned.clone());
-                Ok(())
-            }
-            Event::Returned { step, returned, .. } => {
-                let open = self.open.get_mut(step).filter(|o| o.escalated).ok_or("not escalated")?;
-                must(returned.by == entry.by && entry.tool == "decide", || "returned by nobody".to_owned())?;
-                may_decide(open, &entry.by)?;
-                open.escalated = false;
-                open.assigned = None;
-                Ok(())
-            }
+            Event::Escalated { step, item } => self.escalated(document, entry, step, item, request),
+            Event::Returned { step, returned, item } => self.returned(entry, step, returned, item.as_ref()),
             Event::Overdue { step, at } => {
                 let open = self.open.get(step).ok_or("not open")?;
                 let due = document.step(step).and_then(Step::due).ok_or("never due")?;
@@ -323,7 +315,10 @@ impl Follow {
         assigned: Option<Assigned>,
         entry: &Entry,
     ) -> Checked {
-        self.open.insert(step.id.clone(), Open { since, escalated: false, assigned });
+        self.open.insert(
+            step.id.clone(),
+            Open { since, escalated: false, own: assigned.clone(), assigned, candidate: None },
+        );
         must(since <= entry.at, || "ready in the future".to_owned())?;
         must(due == step.due().map(|d| since.plus_seconds(d.seconds)), || "due at another time".to_owned())
     }
@@ -358,7 +353,7 @@ pub(super) fn by_person(open: &Open, entry: &Entry, record: &Record) -> Checked 
     may_decide(open, &record.by)
 }
 
-fn may_decide(open: &Open, by: &str) -> Checked {
+pub(super) fn may_decide(open: &Open, by: &str) -> Checked {
     let people = crate::actors::people();
     let person = people.iter().find(|p| p.subject == by).ok_or("not decided by a person")?;
     let assigned = match &open.assigned {

@@ -5,21 +5,26 @@
 //! what is checked here.
 
 mod accept;
+mod asked;
 mod completed;
+mod escalated;
 mod follow;
+mod leases;
 mod regions;
 mod seen;
+mod verdict;
 mod whole;
 
 use std::collections::BTreeMap;
 
-use run::{Attempt, Entry, Event, Run, Time};
+use run::{Attempt, Entry, Event, Run};
 use serde_json::Value;
 use store::lists;
 use store::request::{Did, Record};
 use store::table::{Item, Key};
 
 use crate::calls::{Answer, Call};
+pub use asked::Making;
 use follow::Follow;
 
 /// What is known of one run.
@@ -34,6 +39,10 @@ pub struct RunCopy {
     /// The list entries.
     pub lists: BTreeMap<Key, Value>,
     follow: Follow,
+    /// What each attempt remembers to have failed a check, and since which transaction.
+    failed: BTreeMap<String, (String, u64)>,
+    /// The submissions that have such names.
+    names: BTreeMap<String, Value>,
 }
 
 /// What is known of one `requestId`.
@@ -42,6 +51,7 @@ struct Known {
     written: Option<(u64, Record)>,
     answer: Option<Value>,
     call: Option<Call>,
+    made: Vec<asked::Made>,
     refusals: u64,
     unknown: u64,
 }
@@ -61,6 +71,8 @@ pub struct Checker {
     numbers: BTreeMap<String, u64>,
     /// Notices by run and revision, sent or not.
     notices: BTreeMap<(String, String, u64), usize>,
+    /// What happened that no journal tells.
+    noted: Vec<&'static str>,
 }
 
 fn segments(key: &Key) -> Vec<&str> {
@@ -101,9 +113,12 @@ impl Checker {
                             touch.1 = Some(entry);
                         }
                         (("a/", step), Some(item)) => {
-                            copy.attempts.insert(step.to_owned(), read(item));
+                            let attempt: Attempt = read(item);
+                            copy.remembers(step, Some(&attempt), self.transactions);
+                            copy.attempts.insert(step.to_owned(), attempt);
                         }
                         (("a/", step), None) => {
+                            copy.remembers(step, None, self.transactions);
                             copy.attempts.remove(step);
                         }
                         _ => bad.push(format!("{key:?} was removed")),
@@ -185,8 +200,18 @@ impl Checker {
         let Some(document) = self.versions.get(&(id.0.clone(), meta.process.clone(), meta.version)) else {
             return vec![format!("{id:?} keeps a version that is not published")];
         };
+        let request = record.and_then(|(request, _)| self.requests.get(&(id.0.clone(), request.clone())));
         if let Some(entry) = &entry {
-            bad.extend(copy.follow.entry(document, entry).into_iter().map(|b| format!("{id:?}: {b}")));
+            bad.extend(copy.follow.entry(document, entry, request).into_iter().map(|b| format!("{id:?}: {b}")));
+            bad.extend(Checker::given_back(copy, document, entry));
+            if leases::outlived(before, entry) {
+                self.noted.push("a lease that ended while the evaluator thought");
+            }
+            if request
+                .is_some_and(|r| r.made.iter().any(|m| m.asked_at.is_some() && m.journal + 1 < copy.entries.len()))
+            {
+                self.noted.push("others wrote while the evaluator thought");
+            }
             for (at, timer) in run::timers(&run) {
                 if at <= entry.at {
                     bad.push(format!("{id:?} moved at {} and left {timer:?} of {at} unapplied", entry.at));
@@ -210,26 +235,29 @@ impl Checker {
             }
             _ => {}
         }
-        bad.extend(leases(before, &copy.attempts, record.map(|(_, r)| r), entry.as_ref()));
+        bad.extend(leases::wrong(before, &copy.attempts, record.map(|(_, r)| r), entry.as_ref(), request));
         if run.ended.is_some() && !copy.attempts.is_empty() {
             bad.push(format!("{id:?} has ended and keeps attempts {:?}", copy.attempts.keys()));
         }
         bad
     }
 
-    /// A call was answered, which had been made when so many transactions were written.
-    pub fn answered(&mut self, call: &Call, invoked: u64, answer: &Answer) -> Vec<String> {
+    /// A call was answered.
+    pub fn answered(&mut self, call: &Call, making: &Making, answer: &Answer) -> Vec<String> {
         let id = (call.org.to_owned(), call.id.clone());
         let known = self.requests.entry(id).or_default();
+        let invoked = known.made[making.2].invoked;
         let name = format!("request {} of {}", call.id, call.org);
         let mut bad = Vec::new();
-        known.call.get_or_insert_with(|| call.clone());
         match answer {
             Answer::Nothing => known.unknown += 1,
             Answer::Refused(code, issues) => {
                 known.refusals += 1;
                 if known.written.as_ref().is_some_and(|(at, _)| *at <= invoked) {
                     bad.push(format!("{name} was written, then refused: {code} {issues:?}"));
+                }
+                if issues.iter().any(|line| line.starts_with("check: ")) {
+                    bad.extend(self.not_passed(call, making, issues));
                 }
             }
             Answer::Done(value) => {
@@ -301,50 +329,6 @@ fn recorded(id: &(String, String), request: &str, record: &Record, run: &Run, en
             None => matches!(record.tool.as_str(), "claim" | "renew"),
         };
     (!same).then(|| format!("request {request} of {id:?} does not match what was written: {record:?} {entry:?}"))
-}
-
-/// One actor at a time (core §6.2): what a transaction may do to leases.
-fn leases(
-    before: &BTreeMap<String, Attempt>,
-    after: &BTreeMap<String, Attempt>,
-    record: Option<&Record>,
-    entry: Option<&Entry>,
-) -> Vec<String> {
-    let mut bad = Vec::new();
-    let tool = record.map_or("", |r| r.tool.as_str());
-    let subject = record.and_then(|r| r.caller.split_once(':')).map_or("", |(_, s)| s);
-    let at = record.map_or(Time::from_millis(0), |r| r.at);
-    for (step, new) in after {
-        let old = before.get(step).filter(|old| old.attempt == new.attempt);
-        let old_lease = old.and_then(|a| a.lease.as_ref());
-        let Some(lease) = &new.lease else { continue };
-        if old_lease == Some(lease) {
-            continue;
-        }
-        let next = old.map_or(0, |a| a.leases) + 1;
-        let right = match tool {
-            "claim" => old_lease.is_none_or(|l| l.expires_at <= at),
-            "renew" => old_lease.is_some_and(|l| l.holder == subject && at < l.expires_at),
-            _ => false,
-        };
-        if !right || lease.holder != subject || lease.serial != next || lease.expires_at <= at {
-            bad.push(format!("step {step}: lease {old_lease:?} became {lease:?} by {tool} of {subject} at {at}"));
-        }
-    }
-    if let Some(entry) = entry
-        && matches!(entry.tool.as_str(), "submit" | "escalate")
-    {
-        let step = entry.events.iter().rev().find_map(|e| match (e, entry.tool.as_str()) {
-            (Event::Completed { step, record }, "submit") if record.summary.is_some() => Some(step),
-            (Event::Escalated { step, .. }, "escalate") => Some(step),
-            _ => None,
-        });
-        let held = step.and_then(|s| before.get(s)).and_then(|a| a.lease.as_ref());
-        if !held.is_some_and(|l| l.holder == entry.by && entry.at < l.expires_at) {
-            bad.push(format!("{} of {step:?} by {} at {} without a lease: {held:?}", entry.tool, entry.by, entry.at));
-        }
-    }
-    bad
 }
 
 /// Where two sets of list entries differ.

@@ -1,19 +1,28 @@
 //! What happened: a simulation in which something never happens says nothing about it.
 
-use process::Document;
-use run::{Entry, Event};
+use std::collections::BTreeSet;
+
+use process::{Document, Kind};
+use run::{Entry, Event, Ruling};
 
 use super::Checker;
 use super::regions::{branch_of, entries};
 
 impl Checker {
-    /// Everything that the journals tell, each as often as it happened.
+    /// Everything that the journals tell, each as often as it happened, and what was noted beside them.
     pub fn seen(&self) -> impl Iterator<Item = &'static str> {
-        self.runs.iter().flat_map(|((org, id), copy)| {
+        let told = self.runs.iter().flat_map(|((org, id), copy)| {
             let document = self.document(org, id);
-            let of = move |entry| document.as_ref().map(|d| happened(d, entry)).unwrap_or_default();
+            let mut held = BTreeSet::new();
+            let of = move |entry| {
+                let Some(document) = &document else { return Vec::new() };
+                let mut all = happened(document, entry);
+                all.extend(entry.events.iter().flat_map(|e| of_checks(document, e, &mut held)));
+                all
+            };
             copy.entries.iter().flat_map(of)
-        })
+        });
+        told.chain(self.noted.iter().copied())
     }
 }
 
@@ -37,6 +46,41 @@ fn happened(document: &Document, entry: &Entry) -> Vec<&'static str> {
     ];
     all.extend(of_regions.into_iter().filter_map(|(seen, what)| seen.then_some(what)));
     all
+}
+
+/// What a check had to do with an event; `held` are the steps with a candidate.
+fn of_checks(document: &Document, event: &Event, held: &mut BTreeSet<String>) -> Vec<&'static str> {
+    let in_a_branch = |step: &String| branch_of(document, step).map(|_| "a check in a branch");
+    let of_a_person = |step: &String| document.step(step).is_some_and(|s| matches!(s.kind, Kind::Task { .. }));
+    match event {
+        Event::Completed { step, record } => {
+            let escalated = held.remove(step);
+            let first = match record.check.as_deref() {
+                Some(_) if escalated => "adopted",
+                None if escalated => "completed in place of a candidate",
+                Some(verdict) => match (verdict.advisory, verdict.verdict) {
+                    (false, _) if of_a_person(step) => "a task that passed its check",
+                    (false, _) => "passed its check",
+                    (true, Ruling::Pass) => "advised: pass",
+                    (true, Ruling::Fail) => "advised: fail",
+                    (true, Ruling::Unsure) => "advised: unsure",
+                    (true, Ruling::Error) => "advised: error",
+                },
+                None => return Vec::new(),
+            };
+            [first].into_iter().chain(in_a_branch(step)).collect()
+        }
+        Event::Escalated { step, item } if item.escalation.as_ref().is_some_and(|e| e.candidate.is_some()) => {
+            held.insert(step.clone());
+            let first = if of_a_person(step) { "held for a person's task" } else { "held for an agent" };
+            [first].into_iter().chain(in_a_branch(step)).collect()
+        }
+        Event::Returned { step, item, .. } if held.remove(step) => {
+            vec![if item.is_some() { "a task returned with a verdict" } else { "returned with a verdict" }]
+        }
+        Event::Failed { step, .. } if held.remove(step) => vec!["failed with a candidate"],
+        _ => Vec::new(),
+    }
 }
 
 fn kind(event: &Event) -> &'static str {
