@@ -3,6 +3,8 @@
 //! A token is `key id . payload . HMAC-SHA-256`, made from organization, run, step, attempt, lease and holder, so it can
 //! be made again for a repeated call and is stored nowhere. A text that does not verify is told from one that is old.
 
+use std::sync::{Arc, PoisonError, RwLock};
+
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit, Mac};
 use run::Claimed;
@@ -22,10 +24,11 @@ pub struct SealKey {
     pub secret: Vec<u8>,
 }
 
-/// Makes and verifies sealed texts. The first key seals; all of them verify, so keys can be rotated.
+/// Makes and verifies sealed texts. The first key seals; all of them verify, so keys can be rotated. Clones share their
+/// keys, also when these are replaced.
 #[derive(Clone)]
 pub struct Seal {
-    keys: Vec<SealKey>,
+    keys: Arc<RwLock<Arc<[SealKey]>>>,
 }
 
 /// What a claim token says.
@@ -61,12 +64,23 @@ impl ClaimToken {
 impl Seal {
     /// A seal with these keys; `None` without any.
     pub fn new(keys: Vec<SealKey>) -> Option<Seal> {
-        (!keys.is_empty()).then_some(Seal { keys })
+        (!keys.is_empty()).then(|| Seal { keys: Arc::new(RwLock::new(keys.into())) })
+    }
+
+    /// Seals and verifies with these keys from now on; without any, nothing changes.
+    pub fn replace(&self, keys: Vec<SealKey>) {
+        if !keys.is_empty() {
+            *self.keys.write().unwrap_or_else(PoisonError::into_inner) = keys.into();
+        }
+    }
+
+    fn keys(&self) -> Arc<[SealKey]> {
+        Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The id of the key that seals now.
-    pub fn key_id(&self) -> &str {
-        self.keys.first().map_or("", |k| k.id.as_str())
+    pub fn key_id(&self) -> String {
+        self.keys().first().map_or_else(String::new, |k| k.id.clone())
     }
 
     /// Seals a claim token with the key of this id; with the current one when that key is gone.
@@ -81,7 +95,7 @@ impl Seal {
 
     /// Seals a list position for one caller and one set of filters, all named by `bound`.
     pub fn cursor<T: Serialize>(&self, bound: &str, position: &T) -> String {
-        self.write("cursor", bound, position, self.key_id())
+        self.write("cursor", bound, position, &self.key_id())
     }
 
     /// The position, when this server made it for the same caller and filters.
@@ -90,7 +104,8 @@ impl Seal {
     }
 
     fn write<T: Serialize>(&self, purpose: &str, bound: &str, value: &T, key_id: &str) -> String {
-        let Some(key) = self.keys.iter().find(|k| k.id == key_id).or(self.keys.first()) else {
+        let keys = self.keys();
+        let Some(key) = keys.iter().find(|k| k.id == key_id).or(keys.first()) else {
             return String::new();
         };
         let payload = URL_SAFE_NO_PAD.encode(serde_json::to_vec(value).unwrap_or_default());
@@ -107,7 +122,8 @@ impl Seal {
         if parts.next().is_some() {
             return None;
         }
-        let key = self.keys.iter().find(|k| k.id == id)?;
+        let keys = self.keys();
+        let key = keys.iter().find(|k| k.id == id)?;
         let given = URL_SAFE_NO_PAD.decode(given).ok()?;
         if !bool::from(mac(key, purpose, bound, payload).ct_eq(&given)) {
             return None;
@@ -153,6 +169,18 @@ mod tests {
         assert_eq!(new.read_claim(&text), Some(token()));
         assert_eq!(new.claim(&token(), "k1"), text);
         assert_eq!(new.key_id(), "k2");
+    }
+
+    #[test]
+    fn keys_are_replaced_for_every_clone_and_never_by_none() {
+        let seal = Seal::new(vec![key("k1")]).unwrap();
+        let (clone, text) = (seal.clone(), seal.claim(&token(), "k1"));
+        seal.replace(vec![key("k2"), key("k1")]);
+        assert_eq!((clone.key_id().as_str(), clone.read_claim(&text)), ("k2", Some(token())));
+        seal.replace(vec![key("k2")]);
+        assert_eq!(clone.read_claim(&text), None);
+        seal.replace(Vec::new());
+        assert_eq!(clone.key_id(), "k2");
     }
 
     #[test]

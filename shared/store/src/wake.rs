@@ -66,6 +66,30 @@ impl Store {
         self.table.query(&range).await?.into_iter().map(|item| read::<TimerEntry>(item).map(alarm)).collect()
     }
 
+    /// Sets the alarms of a shard's timers again that are due within so many seconds and not yet, at most 100, in case one
+    /// is missing. Returns how many.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Retry`] when they could not be read or set; none of them is lost by it.
+    pub async fn set_again(&self, shard: u8, within_seconds: u64) -> Result<usize, Error> {
+        let now = self.clock.now();
+        let range = Range {
+            partition: keys::timer_partition(shard),
+            from: Some(keys::until(now)),
+            to: Some(keys::until(now.plus_seconds(within_seconds))),
+            backwards: false,
+            limit: Some(TAKEN_ITEMS),
+        };
+        let soon = self.table.query(&range).await?;
+        let soon: Vec<Alarm> =
+            soon.into_iter().map(|item| read::<TimerEntry>(item).map(alarm)).collect::<Result<_, _>>()?;
+        if !soon.is_empty() {
+            self.alarms.set(&soon).await.map_err(Error::Retry)?;
+        }
+        Ok(soon.len())
+    }
+
     /// The next timer of a shard, due or not.
     pub async fn next_due(&self, shard: u8) -> Result<Option<Time>, Error> {
         let range =

@@ -273,7 +273,7 @@ impl Store {
         let (lease, sent) = match &change.reply {
             Reply::View => (None, None),
             Reply::Leased { step, attempt, lease, expires_at } => {
-                let key = self.seal.key_id().to_owned();
+                let key = self.seal.key_id();
                 let step = step.clone();
                 (Some(LeaseGiven { step, attempt: *attempt, lease: *lease, expires_at: *expires_at, key }), None)
             }
