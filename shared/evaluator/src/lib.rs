@@ -10,7 +10,6 @@
 mod asker;
 mod bedrock;
 mod config;
-mod http;
 mod learned;
 mod openai;
 mod prompt;
@@ -28,6 +27,9 @@ use openai::OpenAi;
 
 pub use config::{Config, Kind, MOST_SECONDS, Problems, TIMEOUT_SECONDS};
 pub use secret::Secret;
+
+/// Most bytes of an answer.
+const ANSWER_BYTES: usize = 1_048_576;
 
 /// An evaluator that asks the model of this configuration. Nothing is asked yet.
 ///

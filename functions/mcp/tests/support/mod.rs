@@ -22,6 +22,7 @@ pub const BODY_BYTES: usize = 65_536;
 #[derive(Default)]
 pub struct Ran(AtomicUsize);
 
+#[derive(Default)]
 pub struct EchoTools {
     ran: Arc<Ran>,
 }

@@ -11,12 +11,12 @@ use aws_sdk_bedrockruntime::operation::converse::{ConverseError, ConverseOutput}
 use aws_sdk_bedrockruntime::types::{ContentBlock, StopReason, ToolUseBlock};
 use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use aws_smithy_types::{Document, Number};
+use outbound::Fault;
 use process::QuestionKind;
 use run::Answer;
 use serde_json::{Map, Value};
 
 use super::request::TOOL;
-use crate::http::Fault;
 use crate::schema;
 
 /// The answer in what Converse brought.

@@ -200,7 +200,7 @@ async fn what_is_no_answer_is_told_apart() {
         ("{}".to_owned(), "answered with no message"),
         ("<html>secret".to_owned(), "answered 200 with something else than a conversation"),
         (CLAUDE[..CLAUDE.len() / 2].to_owned(), "answered 200 with something else than a conversation"),
-        (format!("{}{}", " ".repeat(crate::http::ANSWER_BYTES), CLAUDE), "answered more than 1048576 bytes"),
+        (format!("{}{}", " ".repeat(crate::ANSWER_BYTES), CLAUDE), "answered more than 1048576 bytes"),
     ] {
         let endpoint = Endpoint::fixed(200, body).await;
         let said = evaluator(&endpoint.base).await.answer(&inquiry(vec![yes_no("Is it?")])).await;

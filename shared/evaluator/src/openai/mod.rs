@@ -15,12 +15,12 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Request, StatusCode, Uri};
+use outbound::Http;
 use process::Question;
 use run::Answer;
 
 use crate::asker::Model;
 use crate::config::{Config, Problems};
-use crate::http::Http;
 use crate::learned::Learned;
 use crate::prompt::Prompt;
 use crate::secret::Secret;
@@ -57,7 +57,7 @@ impl OpenAi {
             tracing::warn!("the evaluator's key and all submissions leave this machine unencrypted; use an https URL");
         }
         let form = Form { model: config.model.clone(), fields: config.fields.clone() };
-        Ok(OpenAi { http: Http::default(), uri, key, form, learned: Learned::default() })
+        Ok(OpenAi { http: Http::new(crate::ANSWER_BYTES), uri, key, form, learned: Learned::default() })
     }
 
     async fn post(&self, body: Bytes) -> Result<(StatusCode, Bytes), String> {

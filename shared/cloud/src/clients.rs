@@ -1,0 +1,55 @@
+//! The clients of the AWS services, all over this program's own HTTP.
+//!
+//! Invariants: every call has a limit of time and of tries, and all of them together fit a function's deadline.
+
+use std::time::Duration;
+
+use aws_config::retry::RetryConfig;
+use aws_config::timeout::TimeoutConfig;
+use aws_config::{BehaviorVersion, Region, SdkConfig};
+
+use crate::settings::Settings;
+
+/// Most bytes of an answer: the largest object that is read, and more than the 16 MB that DynamoDB answers with at most,
+/// escaped.
+const ANSWER_BYTES: usize = store::s3::OBJECT_BYTES + 1_048_576;
+
+/// Most tries of one call, the first included.
+pub const CALL_TRIES: u32 = 3;
+
+/// Longest that a connection may take to be made, in seconds.
+const CONNECT_SECONDS: u64 = 2;
+
+/// Longest that an answer may take once there is a connection, in seconds.
+const READ_SECONDS: u64 = 6;
+
+/// Longest that a call may take, all tries included, in seconds.
+const CALL_SECONDS: u64 = 15;
+
+/// What all clients share: region, credentials as Lambda gives them, limits.
+pub async fn shared(settings: &Settings) -> SdkConfig {
+    let loader = aws_config::defaults(BehaviorVersion::latest())
+        .region(Region::new(settings.region.clone()))
+        .http_client(outbound::client(ANSWER_BYTES))
+        .retry_config(RetryConfig::standard().with_max_attempts(CALL_TRIES))
+        .timeout_config(timeouts());
+    let loader = match &settings.endpoint {
+        Some(endpoint) => loader.endpoint_url(endpoint),
+        None => loader,
+    };
+    loader.load().await
+}
+
+/// The client of S3. Behind another address than AWS's own, buckets are parts of the path: names of hosts do not lead there.
+pub fn s3(shared: &SdkConfig) -> aws_sdk_s3::Client {
+    let config = aws_sdk_s3::config::Builder::from(shared).force_path_style(shared.endpoint_url().is_some());
+    aws_sdk_s3::Client::from_conf(config.build())
+}
+
+fn timeouts() -> TimeoutConfig {
+    TimeoutConfig::builder()
+        .connect_timeout(Duration::from_secs(CONNECT_SECONDS))
+        .read_timeout(Duration::from_secs(READ_SECONDS))
+        .operation_timeout(Duration::from_secs(CALL_SECONDS))
+        .build()
+}
