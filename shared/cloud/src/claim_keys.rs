@@ -154,7 +154,7 @@ fn keys(current: Version, previous: Option<Version>, now: i64) -> Vec<SealKey> {
     let settled = now.saturating_sub(current.created) >= SETTLE_SECONDS;
     let key = |version: Version| {
         let id = if alike { version.id.as_str() } else { short(&version.id) };
-        SealKey { id: id.to_owned(), secret: version.text.key.clone().into_bytes() }
+        SealKey { id: id.to_owned(), secret: version.text.key.into_bytes() }
     };
     let (first, second) = if settled { (current, previous) } else { (previous, current) };
     vec![key(first), key(second)]

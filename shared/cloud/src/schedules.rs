@@ -150,8 +150,7 @@ fn name(alarm: &Alarm) -> String {
 
 /// When a schedule fires, as Scheduler reads it: whole seconds, in UTC.
 fn expression(at: Time, now: Time) -> String {
-    let soonest = up(now).saturating_add(AHEAD_SECONDS);
-    let at = if at <= now { soonest } else { up(at).max(soonest) };
+    let at = up(at).max(up(now).saturating_add(AHEAD_SECONDS));
     let text = Time::from_millis(at.saturating_mul(1_000)).to_string();
     // A time's text has milliseconds and a zone.
     format!("at({})", text.split('.').next().unwrap_or_default())

@@ -1,5 +1,5 @@
-//! What the store takes from outside: the clock, fresh ids, who wakes idle runs, and who answers checks. Each is a trait so that the
-//! simulation decides all of it by seed.
+//! What the store takes from outside: the clock, fresh ids, who wakes idle runs, and who answers checks. Each is a trait
+//! so that the simulation decides all of it by seed.
 
 use std::time::Duration;
 

@@ -12,7 +12,7 @@ use crate::lists::{Notices, TimerEntry, read};
 use crate::partition::Partition;
 use crate::store::Store;
 use crate::table::{Item, Op, Range, When};
-use crate::write::WRITE_ATTEMPTS;
+use crate::tries::Tries;
 
 /// Most timers, or notices, that one look takes from a shard.
 const TAKEN_ITEMS: u32 = 100;
@@ -23,17 +23,14 @@ pub const FILED_NOTICES: usize = 20;
 impl Store {
     /// Runs what is due on a run. Nothing due is no write, so a late or doubled firing is harmless.
     pub async fn tick(&self, org: &str, run_id: &str) -> Result<(), Error> {
-        let mut last = String::new();
-        for attempt in 0..WRITE_ATTEMPTS {
-            if attempt > 0 {
-                self.pause_before(attempt).await;
-            }
+        let mut tries = Tries::default();
+        while self.again(&mut tries).await {
             match self.tick_once(org, run_id).await {
-                Err(Error::Retry(why)) => last = why,
+                Err(Error::Retry(why)) => tries.failed(why),
                 done => return done,
             }
         }
-        Err(Error::Retry(last))
+        Err(tries.gave_up())
     }
 
     pub(crate) async fn tick_once(&self, org: &str, run_id: &str) -> Result<(), Error> {
@@ -56,10 +53,15 @@ impl Store {
 
     /// Timers of a shard that are due by now, oldest first, at most 100.
     pub async fn due(&self, shard: u8) -> Result<Vec<Alarm>, Error> {
+        self.timers(shard, None, self.clock.now()).await
+    }
+
+    /// Timers of a shard up to a time, those before another left out; oldest first, at most 100.
+    async fn timers(&self, shard: u8, after: Option<Time>, up_to: Time) -> Result<Vec<Alarm>, Error> {
         let range = Range {
             partition: keys::timer_partition(shard),
-            from: None,
-            to: Some(keys::until(self.clock.now())),
+            from: after.map(keys::until),
+            to: Some(keys::until(up_to)),
             backwards: false,
             limit: Some(TAKEN_ITEMS),
         };
@@ -74,16 +76,7 @@ impl Store {
     /// [`Error::Retry`] when they could not be read or set; none of them is lost by it.
     pub async fn set_again(&self, shard: u8, within_seconds: u64) -> Result<usize, Error> {
         let now = self.clock.now();
-        let range = Range {
-            partition: keys::timer_partition(shard),
-            from: Some(keys::until(now)),
-            to: Some(keys::until(now.plus_seconds(within_seconds))),
-            backwards: false,
-            limit: Some(TAKEN_ITEMS),
-        };
-        let soon = self.table.query(&range).await?;
-        let soon: Vec<Alarm> =
-            soon.into_iter().map(|item| read::<TimerEntry>(item).map(alarm)).collect::<Result<_, _>>()?;
+        let soon = self.timers(shard, Some(now), now.plus_seconds(within_seconds)).await?;
         if !soon.is_empty() {
             self.alarms.set(&soon).await.map_err(Error::Retry)?;
         }

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use run::{Attempt, Change, Cited, Command, Context, Evaluation, Fault, Overlay, Refusal, Reply, Run, Time};
 use serde_json::Value;
@@ -22,12 +21,7 @@ use crate::partition::Partition;
 use crate::request::{Did, LeaseGiven, Record, Request, RunWrite, Sent};
 use crate::store::Store;
 use crate::table::{Item, Op, TableError, When};
-
-/// How often a write that lost a race reads and decides again before the caller is told to.
-pub const WRITE_ATTEMPTS: u32 = 5;
-
-/// Longest pause before the second attempt, in milliseconds; it doubles with each further one.
-const PAUSE_MILLIS: u64 = 20;
+use crate::tries::{Tries, WRITE_ATTEMPTS};
 
 /// A write that happened: now, or when the same call was made first.
 #[derive(Debug)]
@@ -112,18 +106,14 @@ impl Store {
         evidence: &[EvidenceRef],
         command: impl Fn(Vec<Cited>) -> Command + Send + Sync,
     ) -> Result<Written, Error> {
-        let mut last = String::new();
-        let mut asked = None;
-        for attempt in 0..WRITE_ATTEMPTS {
-            if attempt > 0 {
-                self.pause_before(attempt).await;
-            }
+        let (mut tries, mut asked) = (Tries::default(), None);
+        while self.again(&mut tries).await {
             match self.write_once(request, run_id, evidence, &command, &mut asked).await {
-                Err(Error::Retry(why)) => last = why,
+                Err(Error::Retry(why)) => tries.failed(why),
                 done => return done,
             }
         }
-        Err(Error::Retry(last))
+        Err(tries.gave_up())
     }
 
     async fn write_once(
@@ -193,25 +183,18 @@ impl Store {
         inputs: serde_json::Map<String, Value>,
         mode: run::Mode,
     ) -> Result<Written, Error> {
-        let mut last = String::new();
-        for attempt in 0..WRITE_ATTEMPTS {
-            if attempt > 0 {
-                self.pause_before(attempt).await;
-            }
+        let mut tries = Tries::default();
+        while self.again(&mut tries).await {
             let (recorded, version) =
-                futures::join!(self.recorded(request), self.version_to_start(request.org, process, number),);
-            match recorded {
+                futures::join!(self.recorded(request), self.version_to_start(request.org, process, number));
+            let version = match recorded {
                 Ok(Some(record)) => return self.replay(request, record, None).await,
-                Ok(None) => {}
-                Err(Error::Retry(why)) => {
-                    last = why;
-                    continue;
-                }
-                Err(e) => return Err(e),
-            }
+                Ok(None) => version,
+                Err(error) => Err(error),
+            };
             let version = match version {
                 Err(Error::Retry(why)) => {
-                    last = why;
+                    tries.failed(why);
                     continue;
                 }
                 version => version?,
@@ -220,11 +203,11 @@ impl Store {
             let start = run::Start { id, version: version.number, inputs: inputs.clone(), mode };
             let change = run::start(self.context(&version), request.actor, start, self.clock.now())?;
             match self.commit_first(request, version, change).await {
-                Err(Error::Retry(why)) => last = why,
+                Err(Error::Retry(why)) => tries.failed(why),
                 done => return done,
             }
         }
-        Err(Error::Retry(last))
+        Err(tries.gave_up())
     }
 
     pub(crate) fn context<'a>(&'a self, version: &'a Version) -> Context<'a> {
@@ -367,15 +350,5 @@ impl Store {
             self.alarms.set(&new).await.map_err(Error::Retry)?;
         }
         Ok(was.into_iter().filter(|a| !will.contains(a)).collect())
-    }
-
-    pub(crate) async fn pause(&self) {
-        self.pause_before(1).await;
-    }
-
-    /// Waits a random time, longer at each attempt, so that two who raced do not race again.
-    pub(crate) async fn pause_before(&self, attempt: u32) {
-        let most = PAUSE_MILLIS << attempt.min(6);
-        tokio::time::sleep(Duration::from_millis(self.ids.random(most))).await;
     }
 }
