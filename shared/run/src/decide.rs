@@ -38,11 +38,11 @@ pub fn decide(
     arguments(command)?;
     if let Some(ended) = &run.ended {
         return match command {
-            Command::Tick => Ok(Flow::new(context, run.clone(), attempts, clock).change(Reply::View)),
+            Command::Tick => Ok(Flow::new(context, run.clone(), attempts.clone(), clock).change(Reply::View)),
             _ => Err(run_ended(ended.cancelled).into()),
         };
     }
-    let mut flow = Flow::new(context, run.clone(), attempts, clock);
+    let mut flow = Flow::new(context, run.clone(), attempts.clone(), clock);
     flow.apply_due()?;
     if let Some(ended) = &flow.run.ended {
         return match command {

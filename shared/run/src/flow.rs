@@ -32,23 +32,15 @@ pub(crate) struct Flow<'a> {
 
 impl<'a> Flow<'a> {
     /// Starts changing a run. A clock that is behind the last entry counts as being at it.
-    pub(crate) fn new(context: Context<'a>, run: Run, attempts: &BTreeMap<String, Attempt>, clock: Time) -> Flow<'a> {
+    pub(crate) fn new(context: Context<'a>, run: Run, attempts: BTreeMap<String, Attempt>, clock: Time) -> Flow<'a> {
         let now = clock.max(run.updated_at);
-        Flow {
-            context,
-            run,
-            now,
-            attempts: attempts.clone(),
-            ahead: VecDeque::new(),
-            events: Vec::new(),
-            changed: BTreeMap::new(),
-        }
+        Flow { context, run, now, attempts, ahead: VecDeque::new(), events: Vec::new(), changed: BTreeMap::new() }
     }
 
     /// A flow whose run has just started: `Started` is its first event.
     pub(crate) fn started(context: Context<'a>, run: Run, clock: Time) -> Flow<'a> {
         let event = Event::Started { meta: run.meta.clone(), inputs: run.inputs.clone() };
-        Flow { events: vec![event], ..Flow::new(context, run, &BTreeMap::new(), clock) }
+        Flow { events: vec![event], ..Flow::new(context, run, BTreeMap::new(), clock) }
     }
 
     /// The change so far.

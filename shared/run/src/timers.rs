@@ -49,16 +49,17 @@ pub fn timers(run: &Run) -> Vec<(Time, Timer)> {
 /// [`Fault::Invariant`] when the run and its process contradict each other.
 pub fn catch_up(
     context: Context<'_>,
-    run: &Run,
-    attempts: &BTreeMap<String, Attempt>,
+    run: Run,
+    attempts: BTreeMap<String, Attempt>,
     clock: Time,
 ) -> Result<(Run, BTreeMap<String, Attempt>), Fault> {
     if run.ended.is_some() {
-        return Ok((run.clone(), attempts.clone()));
+        return Ok((run, attempts));
     }
-    let mut flow = Flow::new(context, run.clone(), attempts, clock);
+    let updated_at = run.updated_at;
+    let mut flow = Flow::new(context, run, attempts, clock);
     let last = flow.apply_due()?;
-    flow.run.updated_at = last.map_or(run.updated_at, |last| last.max(run.updated_at));
+    flow.run.updated_at = last.map_or(updated_at, |last| last.max(updated_at));
     Ok((flow.run, flow.attempts))
 }
 

@@ -58,7 +58,7 @@ impl Store {
         };
         let version = self.version_of(org, &partition.run.meta).await?;
         let now = self.clock.now().max(partition.run.updated_at);
-        let (run, attempts) = run::catch_up(self.context(&version), &partition.run, &partition.attempts, now)?;
+        let (run, attempts) = run::catch_up(self.context(&version), partition.run, partition.attempts, now)?;
         let overlay = Overlay::of(&run, &attempts, now);
         self.shown(org, &version, &run, &overlay, now).await
     }

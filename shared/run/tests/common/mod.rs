@@ -350,7 +350,7 @@ impl Play {
 
     /// The run as the next write will find it, and its attempts.
     pub fn caught_up(&self) -> (Run, BTreeMap<String, Attempt>) {
-        catch_up(self.world.context(), &self.run, &self.attempts, self.clock).unwrap()
+        catch_up(self.world.context(), self.run.clone(), self.attempts.clone(), self.clock).unwrap()
     }
 
     /// The view at this moment, as JSON.

@@ -162,7 +162,8 @@ fn a_run_is_shown_as_the_next_write_will_find_it() {
     let mut play = Play::start(front);
     let stored = play.run.clone();
     play.clock(50);
-    let (shown, attempts) = catch_up(play.world.context(), &play.run, &play.attempts, play.clock).unwrap();
+    let (shown, attempts) =
+        catch_up(play.world.context(), play.run.clone(), play.attempts.clone(), play.clock).unwrap();
     assert_eq!((&play.run, attempts), (&stored, play.attempts.clone()), "nothing is committed");
     assert_eq!((shown.updated_at, shown.rev), (minute(30), stored.rev), "when the last thing happened");
     assert_eq!(shown.state(), run::RunState::Waiting);
@@ -181,11 +182,11 @@ fn a_run_is_shown_as_the_next_write_will_find_it() {
     assert_eq!(last(&play), "completed a1, assigned a2, completed a2, arrived a1");
     assert_eq!(item(&play.run, "b"), item(&shown, "b"));
 
-    let (again, _) = catch_up(play.world.context(), &play.run, &play.attempts, play.clock).unwrap();
+    let (again, _) = catch_up(play.world.context(), play.run.clone(), play.attempts.clone(), play.clock).unwrap();
     assert_eq!(again, play.run, "when nothing is due, what is stored is what is shown");
     decide(&mut play, &item(&again, "b"), &again, approved).unwrap();
     play.clock(9_000);
-    let (over, attempts) = catch_up(play.world.context(), &play.run, &play.attempts, play.clock).unwrap();
+    let (over, attempts) = catch_up(play.world.context(), play.run.clone(), play.attempts.clone(), play.clock).unwrap();
     assert_eq!((over, attempts.len()), (play.run.clone(), 0));
 }
 
@@ -202,7 +203,8 @@ steps:
     let token = play.claim("b");
     let token = play.renew(&token, Some("Half.")).unwrap();
     play.clock(6);
-    let (shown, attempts) = catch_up(play.world.context(), &play.run, &play.attempts, play.clock).unwrap();
+    let (shown, attempts) =
+        catch_up(play.world.context(), play.run.clone(), play.attempts.clone(), play.clock).unwrap();
     assert!(shown.ended.as_ref().is_some_and(|e| e.at == minute(5)) && attempts.is_empty());
     assert_eq!(refused(play.submit(&token, work(json!({})))), "conflict: run_ended");
     play.tick();
