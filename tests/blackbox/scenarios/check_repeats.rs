@@ -22,14 +22,20 @@ scenarios! {
 
 const POLITE: &str = "[{ ask: Is the letter polite?, pass: 0.9, fail: 0.5 }]";
 
+/// A run whose letter is claimed, what the evaluator will say of it, and the call that submits it.
+fn about_to_submit(org: &Org, p: f64) -> (Value, Script, Value) {
+    let run = org.run("letter", &letter(POLITE), json!({}));
+    let claimed = org.agent.claim(&run, "write");
+    let script = Script::new().yes(p);
+    let call = json!({
+        "token": claimed["token"], "output": { "text": "Hey" }, "summary": script.summary(), "requestId": fresh(),
+    });
+    (run, script, call)
+}
+
 fn a_repeated_call_is_not_asked_about_again(org: &Org) {
     for (p, expected) in [(0.95, "pass"), (0.7, "unsure"), (0.2, "fail")] {
-        let run = org.run("letter", &letter(POLITE), json!({}));
-        let claimed = org.agent.claim(&run, "write");
-        let script = Script::new().yes(p);
-        let call = json!({
-            "token": claimed["token"], "output": { "text": "Hey" }, "summary": script.summary(), "requestId": fresh(),
-        });
+        let (_, script, call) = about_to_submit(org, p);
         // As if every answer but the last were lost on the way.
         let answers: Vec<_> = (0..3).map(|_| org.agent.exact("submit", call.clone()).map(without_urls)).collect();
         assert_eq!(outcome(&answers[0], "write").0, expected);
@@ -64,12 +70,7 @@ fn what_failed_is_not_asked_about_again_in_the_same_attempt(org: &Org) {
 fn one_call_from_two_connections_has_one_answer(org: &Org) {
     org.agent.token();
     for (p, expected) in [(0.95, "pass"), (0.7, "unsure"), (0.2, "fail")] {
-        let run = org.run("letter", &letter(POLITE), json!({}));
-        let claimed = org.agent.claim(&run, "write");
-        let script = Script::new().yes(p);
-        let call = json!({
-            "token": claimed["token"], "output": { "text": "Hey" }, "summary": script.summary(), "requestId": fresh(),
-        });
+        let (run, script, call) = about_to_submit(org, p);
         script.hold();
         let answers = std::thread::scope(|scope| {
             let both = scope.spawn(|| at_once(2, |_| org.agent.exact("submit", call.clone()).map(without_urls)));
