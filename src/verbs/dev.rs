@@ -68,7 +68,7 @@ pub struct Dev {
 impl Dev {
     /// Serves until interrupted or told to terminate.
     pub async fn run(self) -> anyhow::Result<ExitCode> {
-        let lines = mcp::log::subscriber(std::io::stderr, tracing::level_filters::LevelFilter::INFO);
+        let lines = logs::subscriber(std::io::stderr, tracing::level_filters::LevelFilter::INFO);
         tracing::subscriber::set_global_default(lines)?;
         let Dev {
             listen,

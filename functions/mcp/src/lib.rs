@@ -10,7 +10,7 @@ pub mod config;
 mod envelope;
 pub mod error;
 mod front;
-pub mod log;
+mod log;
 mod metadata;
 mod origin;
 mod rpc;

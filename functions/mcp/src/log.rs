@@ -1,4 +1,4 @@
-//! The request log: one JSON line a request, and what the process may log at all.
+//! The request log: one line a request.
 //!
 //! A line holds who called what and how it ended. It never holds a token, an argument, a result, or any other text that a
 //! client chose, but for the caller's name, which is verified, and a run's id, which must look like one.
@@ -7,36 +7,8 @@ use axum::http::StatusCode;
 use identity::Caller;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
-use tracing::Subscriber;
-use tracing::level_filters::LevelFilter;
-use tracing_subscriber::filter::Targets;
-use tracing_subscriber::fmt::MakeWriter;
-use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::seam::Meter;
-
-/// A subscriber that writes JSON lines: this program's own events at `level`, everything else at warnings only.
-pub fn subscriber<W>(writer: W, level: LevelFilter) -> impl Subscriber + Send + Sync + 'static
-where
-    W: for<'writer> MakeWriter<'writer> + Send + Sync + 'static,
-{
-    let targets = Targets::new()
-        .with_default(level.min(LevelFilter::WARN))
-        // Its warnings hold messages of requests.
-        .with_target("rmcp", level.min(LevelFilter::ERROR))
-        .with_targets(OWN.map(|name| (name, level)));
-    let lines = tracing_subscriber::fmt::layer()
-        .json()
-        .flatten_event(true)
-        .with_current_span(false)
-        .with_span_list(false)
-        .with_writer(writer);
-    tracing_subscriber::registry().with(targets).with(lines)
-}
-
-/// The crates whose events are logged at the level asked for. Others are held to warnings: at finer levels some of them
-/// log whole messages.
-const OWN: [&str; 8] = ["identity", "local", "mcp", "process", "procession", "run", "store", "timer"];
 
 /// Longest run id that is logged, in bytes.
 const RUN_ID_BYTES: usize = 64;

@@ -31,7 +31,7 @@ const SECRET: &str = "SECRET-7f3a";
 async fn a_line_tells_who_called_what_and_no_secret() {
     let sink = Sink::default();
     let writer = sink.clone();
-    let subscriber = mcp::log::subscriber(move || writer.clone(), LevelFilter::TRACE);
+    let subscriber = logs::subscriber(move || writer.clone(), LevelFilter::TRACE);
     tracing::subscriber::set_global_default(subscriber).expect("the first");
     let server = start().await;
     let secret = format!(r#"{{"{SECRET}":"{SECRET}"}}"#);

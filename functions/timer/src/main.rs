@@ -8,7 +8,7 @@ use timer::Timer;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let level = tracing::level_filters::LevelFilter::INFO;
-    tracing::subscriber::set_global_default(mcp::log::subscriber(std::io::stdout, level))?;
+    tracing::subscriber::set_global_default(logs::subscriber(std::io::stdout, level))?;
     let settings = Settings::read(|name| std::env::var(name).ok())?.without_evaluator();
     let cloud = cloud::connect(&settings).await?;
     let timer = Timer { store: cloud.store, bus: cloud.bus };
