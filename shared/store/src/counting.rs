@@ -4,9 +4,12 @@
 //! `get`, of the sum for `query`. A write costs 1 unit per started 1 KB of each item, twice that in a transaction, where
 //! a condition check and a delete count as writes of the item they name. The size of an item that an operation only
 //! names is known when the same meter has read or written it; otherwise it counts as 1 KB, which is then the least.
+//! Totals know it only once [`Counting::remember`] was called.
 //!
 //! Invariants: counting makes no call of its own and changes no answer. A round starts when a call starts while no other
 //! call of the same meter is under way, so calls made in parallel are one round.
+
+mod files;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,6 +18,8 @@ use async_trait::async_trait;
 
 use crate::dynamo::{is_plain, limits};
 use crate::table::{Item, Key, Op, Range, Table, TableError};
+
+pub use files::CountingFiles;
 
 /// Bytes that one read unit reads.
 const READ_UNIT_BYTES: usize = 4 * 1024;
@@ -28,7 +33,7 @@ const TRANSACTION_FACTOR: u64 = 2;
 pub struct Meter {
     /// Calls of any kind.
     pub calls: u64,
-    /// Calls that came one after the other; parallel calls are one round.
+    /// Calls that came one after the other, those of a counted bucket included; parallel calls are one round.
     pub rounds: u64,
     /// Calls of `get`.
     pub gets: u64,
@@ -48,6 +53,10 @@ pub struct Meter {
     pub read_units: u64,
     /// Write units.
     pub write_units: u64,
+    /// Objects stored in a bucket that is counted too ([`CountingFiles`]); they are no `calls`.
+    pub object_puts: u64,
+    /// Objects read from it; they are no `calls`.
+    pub object_gets: u64,
 }
 
 tokio::task_local! {
@@ -78,23 +87,22 @@ impl<T: Table + ?Sized> Counting<T> {
         Self { inner, totals: Arc::default() }
     }
 
-    /// Everything counted since the beginning. Items that an operation only names count as 1 KB here.
+    /// Everything counted since the beginning. Items that an operation only names count as 1 KB here, unless
+    /// [`Counting::remember`] was called before they were written.
     pub fn totals(&self) -> Meter {
         self.totals.locked().meter
     }
 
+    /// From now on the totals remember the size of every item. Their memory grows with every key: for a measurement, not
+    /// for a server that lives.
+    pub fn remember(&self) {
+        self.totals.locked().remembers = true;
+    }
+
     /// Marks the start of a call in the totals and in the task's meter; it ends when the result is dropped.
-    fn started(&self) -> Call {
+    fn started(&self) -> UnderWay {
         let tallies = [Some(Arc::clone(&self.totals)), METER.try_with(Arc::clone).ok()];
-        for tally in tallies.iter().flatten() {
-            let mut count = tally.locked();
-            count.meter.calls += 1;
-            if count.under_way == 0 {
-                count.meter.rounds += 1;
-            }
-            count.under_way += 1;
-        }
-        Call { tallies }
+        UnderWay::begin(tallies, |meter| meter.calls += 1)
     }
 }
 
@@ -190,7 +198,8 @@ impl Tally {
 struct Count {
     meter: Meter,
     under_way: usize,
-    /// Whether sizes are remembered: for as long as a meter lives, never for the totals, which live as the server does.
+    /// Whether sizes are remembered: for as long as a meter lives, and for the totals, which live as the server does, only
+    /// when they are told to.
     remembers: bool,
     seen: HashMap<Key, usize>,
 }
@@ -212,11 +221,24 @@ impl Count {
 }
 
 /// A call under way; a call that is cancelled ends too.
-struct Call {
+struct UnderWay {
     tallies: [Option<Arc<Tally>>; 2],
 }
 
-impl Call {
+impl UnderWay {
+    /// A call begins, and `add` says of which kind.
+    fn begin(tallies: [Option<Arc<Tally>>; 2], add: impl Fn(&mut Meter)) -> UnderWay {
+        for tally in tallies.iter().flatten() {
+            let mut count = tally.locked();
+            add(&mut count.meter);
+            if count.under_way == 0 {
+                count.meter.rounds += 1;
+            }
+            count.under_way += 1;
+        }
+        UnderWay { tallies }
+    }
+
     fn count(&self, mut add: impl FnMut(&mut Count)) {
         for tally in self.tallies.iter().flatten() {
             let mut count = tally.locked();
@@ -225,7 +247,7 @@ impl Call {
     }
 }
 
-impl Drop for Call {
+impl Drop for UnderWay {
     fn drop(&mut self) {
         for tally in self.tallies.iter().flatten() {
             let mut count = tally.locked();
@@ -295,6 +317,21 @@ mod tests {
         .await;
         assert_eq!((read.write_units, read.rounds, read.calls), (10 + 2, 2, 2));
         assert_eq!(table.totals().calls, 4);
+    }
+
+    #[tokio::test]
+    async fn totals_know_what_is_deleted_once_they_remember() {
+        let delete = [Op::Delete { key: key("c"), when: When::Present }];
+        for (remembers, units) in [(false, 2), (true, 10)] {
+            let table = table();
+            if remembers {
+                table.remember();
+            }
+            table.transact(&[put("c", 4_097)]).await.unwrap();
+            let before = table.totals().write_units;
+            table.transact(&delete).await.unwrap();
+            assert_eq!(table.totals().write_units - before, units);
+        }
     }
 
     #[tokio::test]
