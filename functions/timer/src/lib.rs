@@ -13,7 +13,7 @@ use serde_json::Value;
 use store::{Error, Store};
 
 pub use event::Event;
-pub use sweep::{LATE_SECONDS, SOON_SECONDS, SWEEP_SECONDS, Swept};
+pub use sweep::{CALL_SECONDS, LATE_SECONDS, SOON_SECONDS, SWEEP_SECONDS, Swept};
 
 /// What the timer acts on.
 pub struct Timer {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use run::Mode;
 use serde_json::json;
 use store::keys;
-use support::{ORG, World};
+use support::{Fault, ORG, World};
 
 /// Runs that are enough for every shard to have some.
 const RUNS: usize = 40;
@@ -62,11 +62,11 @@ async fn only_what_trying_again_can_mend_is_an_error() {
     world.pass(30 * MINUTE);
     let event = json!({ "org": ORG, "run": run, "timer": "wait/pause/1" });
     let partition = keys::run(ORG, &run);
-    world.table.refuse(Some((&partition, true)));
+    world.table.refuse([partition.clone()], Fault::Away);
     assert!(world.timer.handle(&event).await.is_err(), "the table does not answer");
-    world.table.refuse(Some((&partition, false)));
+    world.table.refuse([partition], Fault::Broken);
     assert_eq!(world.timer.handle(&event).await, Ok(()), "the run cannot be read, now or later");
-    world.table.refuse(None);
+    world.table.mend();
     assert_eq!(world.timer.handle(&event).await, Ok(()));
     assert_eq!(world.waiting(&run).await, Some("look".to_owned()));
 }
@@ -107,12 +107,12 @@ async fn a_run_that_fails_keeps_no_other_from_its_turn() {
     }
     world.pass(31 * MINUTE);
     let broken = runs.remove(7);
-    world.table.refuse(Some((&keys::run(ORG, &broken), false)));
+    world.table.refuse([keys::run(ORG, &broken)], Fault::Broken);
     world.sweep().await.unwrap();
     for run in &runs {
         assert_eq!(world.waiting(run).await, Some("look".to_owned()), "{run}");
     }
-    world.table.refuse(None);
+    world.table.mend();
     world.sweep().await.unwrap();
     assert_eq!(world.waiting(&broken).await, Some("look".to_owned()));
 }
@@ -125,7 +125,7 @@ async fn a_shard_that_cannot_be_read_is_said_and_keeps_no_other_waiting() {
         runs.push(world.start(Mode::Live).await);
     }
     world.pass(31 * MINUTE);
-    world.table.refuse(Some((&keys::timer_partition(1), true)));
+    world.table.refuse([keys::timer_partition(1)], Fault::Away);
     assert!(world.sweep().await.is_err());
     for run in &runs {
         let expected = if keys::shard(run) == 1 { "pause" } else { "look" };
@@ -161,10 +161,10 @@ async fn what_was_sent_and_could_not_be_filed_is_sent_again() {
     let run = world.start(Mode::Live).await;
     world.pass(31 * MINUTE);
     world.timer.handle(&json!({ "org": ORG, "run": run, "timer": "wait/pause/1" })).await.unwrap();
-    world.table.refuse(Some((&keys::notices_partition(ORG), true)));
+    world.table.refuse([keys::notices_partition(ORG)], Fault::Away);
     assert!(world.sweep().await.is_err());
     assert_eq!((world.unsent().await, world.bus.told().len()), (1, 1));
-    world.table.refuse(None);
+    world.table.mend();
     world.sweep().await.unwrap();
     assert_eq!((world.unsent().await, world.bus.told().len()), (0, 2));
 }
@@ -183,7 +183,7 @@ async fn alarms_that_are_needed_soon_are_set_again() {
     assert_eq!(set.len(), 2);
     assert_eq!(set[0], set[1], "the very same");
     assert_eq!((set[0].run.as_str(), set[0].timer.as_str()), (run.as_str(), "wait/pause/1"));
-    world.alarms.refuse();
+    world.alarms.refuse("");
     assert_eq!(
         world.sweep().await,
         Err("alarms could not be set again: try again: schedules are not to be had".to_owned())

@@ -3,7 +3,7 @@
 //! Everything it acts on is stored with the runs, so a server that was down catches up by itself. Waking it early is a
 //! courtesy: it looks at least once a second, and is woken only for a timer that is due before that.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -19,8 +19,8 @@ const LOOK_MILLIS: u64 = 1_000;
 /// How long a run whose timer failed is left alone, in seconds.
 const REST_SECONDS: u64 = 30;
 
-/// Most looks that one round takes at a shard before the other shards have their turn.
-const SHARD_LOOKS: usize = 20;
+/// How long one round goes on running a shard's timers before the other shards have their turn, in milliseconds.
+const SHARD_MILLIS: u64 = 2_000;
 
 /// Wakes the timer loop when a timer is set that is due before the loop looks again.
 #[derive(Debug)]
@@ -89,30 +89,36 @@ pub async fn run(store: Arc<Store>, wake: Arc<Wake>, speed: u32) {
     }
 }
 
+/// Runs what is due in a shard. A run that fails rests for a while; the loop goes on past it.
 async fn fire(store: &Store, shard: u8, resting: &mut HashMap<(String, String), Instant>) {
-    for _ in 0..SHARD_LOOKS {
-        let due = match store.due(shard).await {
-            Ok(due) => due,
+    let (begin, mut after) = (Instant::now(), None);
+    while begin.elapsed() < Duration::from_millis(SHARD_MILLIS) {
+        let page = match store.due_page(shard, false, after.as_deref()).await {
+            Ok(page) => page,
             Err(error) => {
                 tracing::warn!(%error, "the timers could not be read");
                 return;
             }
         };
-        let mut fired = false;
-        for alarm in due {
+        // A run has several timers, and all of them are run at once.
+        let mut ran = HashSet::new();
+        for alarm in page.items {
             let run = (alarm.org, alarm.run);
-            if resting.contains_key(&run) {
+            if resting.contains_key(&run) || ran.contains(&run) {
                 continue;
             }
             match store.tick(&run.0, &run.1).await {
-                Ok(()) => fired = true,
+                Ok(()) => {
+                    ran.insert(run);
+                }
                 Err(error) => {
                     tracing::error!(run = run.1, %error, "a timer could not run");
                     resting.insert(run, Instant::now());
                 }
             }
         }
-        if !fired {
+        after = page.after;
+        if after.is_none() {
             return;
         }
     }
@@ -148,8 +154,15 @@ fn tell(notices: &Notices) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::collections::BTreeMap;
+
     use run::Time;
+    use serde_json::json;
+    use store::files::{Files, FilesError, Shown};
+    use store::memory::MemoryTable;
+    use store::table::{Item, Op, Table as _, When};
+
+    use super::*;
 
     fn alarm(millis: i64) -> Alarm {
         let text = |text: &str| text.to_owned();
@@ -177,5 +190,83 @@ mod tests {
         wake.set(&[alarm(i64::MAX / 2)]).await.unwrap();
         assert!(tokio::time::timeout(Duration::from_millis(20), wake.notify.notified()).await.is_ok());
         assert!(tokio::time::timeout(Duration::from_millis(20), wake.notify.notified()).await.is_err());
+    }
+
+    struct Hand(AtomicI64);
+
+    impl store::Clock for Hand {
+        fn now(&self) -> Time {
+            Time::from_millis(self.0.load(Ordering::Relaxed))
+        }
+    }
+
+    #[tokio::test]
+    async fn any_number_of_runs_that_fail_keeps_none_after_them_waiting() {
+        const PAUSE: &str = "---\nname: pause\ndescription: Waits.\nsteps:\n  - { id: pause, wait: 30m }\n  - { id: end, \
+                             finish: over }\n---\n";
+        let (table, clock) = (MemoryTable::new(), Arc::new(Hand(AtomicI64::new(1_767_603_600_000))));
+        let store = store::Store::new(store::Parts {
+            table: Arc::new(table.clone()),
+            files: Arc::new(NoFiles),
+            clock: clock.clone(),
+            ids: Arc::new(store::RandomIds),
+            alarms: Arc::new(store::NoAlarms),
+            evaluator: None,
+            seal: store::Seal::new(vec![store::SealKey { id: "k".into(), secret: vec![7; 32] }]).unwrap(),
+            settings: store::Settings::default(),
+        });
+        let op = run::Actor {
+            subject: "op".into(),
+            kind: run::ActorKind::Person,
+            groups: Vec::new(),
+            operator: true,
+            person: None,
+            may_decide: true,
+        };
+        let empty = serde_json::Map::new();
+        let asks = |tool, id| store::Request::new("o", &op, tool, id, &empty);
+        store.import(&asks("import_process", "q1"), PAUSE, None, |_| json!({})).await.unwrap();
+        store.publish(&asks("publish_process", "q2"), "pause", &BTreeMap::new(), |_| json!({})).await.unwrap();
+        let good = store.start(&asks("start_run", "q3"), "pause", None, empty.clone(), run::Mode::Live).await.unwrap();
+        let shard = keys::shard(&good.run.meta.id);
+
+        // Runs whose journal cannot be read, due before it.
+        let mut bad = 0;
+        for n in 0.. {
+            let id = format!("r_bad{n}");
+            if keys::shard(&id) != shard {
+                continue;
+            }
+            let at = Time::from_millis(n);
+            let timer = json!({ "org": "o", "run": id, "at": at, "timer": "wait/pause/1" });
+            let put = |key, doc| Op::Put { item: Item { key, tag: String::new(), doc }, when: When::Always };
+            let timer = put(keys::timer("o", &id, at, "wait", "pause"), timer);
+            table.transact(&[timer, put(keys::journal("o", &id, 1), json!("broken"))]).await.unwrap();
+            bad += 1;
+            if bad == 250 {
+                break;
+            }
+        }
+        clock.0.fetch_add(1_800_000, Ordering::Relaxed);
+        let mut resting = HashMap::new();
+        fire(&store, shard, &mut resting).await;
+        let left: Vec<String> = store.due(shard).await.unwrap().into_iter().map(|alarm| alarm.run).collect();
+        assert!(!left.contains(&good.run.meta.id), "it was run");
+        assert_eq!((left.len(), resting.len()), (100, bad), "the others are still due");
+    }
+
+    struct NoFiles;
+
+    #[async_trait]
+    impl Files for NoFiles {
+        async fn put(&self, key: &str, _: Vec<u8>, _: &str) -> Result<(), FilesError> {
+            panic!("{key} is stored")
+        }
+        async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, FilesError> {
+            panic!("{key} is read")
+        }
+        async fn link(&self, key: &str, _: &Shown, _: Duration) -> Result<String, FilesError> {
+            panic!("{key} is linked")
+        }
     }
 }

@@ -37,6 +37,7 @@ pub use check::CHECK_SECONDS;
 pub use context::{Alarm, Alarms, Clock, Evaluator, Ids, NoAlarms, RandomIds, SystemClock};
 pub use error::Error;
 pub use evidence::EvidenceRef;
+pub use merge::Page;
 pub use provision::{ProvisionError, provision};
 pub use request::Request;
 pub use seal::{ClaimToken, Seal, SealKey};

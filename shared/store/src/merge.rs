@@ -65,13 +65,11 @@ struct Source {
 
 impl Source {
     fn new(partition: &str, after: Option<&str>, backwards: bool) -> Source {
-        // No key ends in a space, so these are the nearest keys beyond `after`.
-        let (from, to) = match (after, backwards) {
-            (None, _) => (None, None),
-            (Some(after), false) => (Some(format!("{after} ")), None),
-            (Some(after), true) => (None, Some(before(after))),
+        let range = Range { partition: partition.to_owned(), from: None, to: None, backwards, limit: None };
+        let range = match after {
+            Some(after) => beyond(range, after),
+            None => range,
         };
-        let range = Range { partition: partition.to_owned(), from, to, backwards, limit: None };
         Source { range, ready: Default::default(), exhausted: false }
     }
 
@@ -90,14 +88,21 @@ impl Source {
         let items = table.query(&Range { limit: Some(chunk), ..self.range.clone() }).await?;
         self.exhausted = items.len() < usize::try_from(chunk).unwrap_or(usize::MAX);
         if let Some(last) = items.last() {
-            match self.range.backwards {
-                true => self.range.to = Some(before(&last.key.sort)),
-                false => self.range.from = Some(format!("{} ", last.key.sort)),
-            }
+            self.range = beyond(self.range.clone(), &last.key.sort);
         }
         self.ready = items.into();
         Ok(())
     }
+}
+
+/// What of a range comes after this sort key, in the range's order.
+pub(crate) fn beyond(mut range: Range, sort: &str) -> Range {
+    match range.backwards {
+        true => range.to = Some(before(sort)),
+        // No key ends in a space, so this is the nearest one.
+        false => range.from = Some(format!("{sort} ")),
+    }
+    range
 }
 
 /// A bound below `key` and above every key that sorts before it: our keys are printable, so the last character one

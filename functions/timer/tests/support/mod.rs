@@ -1,6 +1,8 @@
 //! A timer whose table, clock, alarms and bus the test holds in its hands.
+#![allow(dead_code, reason = "every test file uses its own part of this")]
 
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -31,24 +33,46 @@ steps:
 ---
 ";
 
-/// A table that refuses one partition when told to.
+/// How a table refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// As if it did not answer this time.
+    Away,
+    /// As if what is stored could not be read, ever.
+    Broken,
+    /// It never answers.
+    Silent,
+}
+
+/// A table that refuses some partitions when told to.
 #[derive(Default)]
 pub struct Refusing {
     pub memory: MemoryTable,
-    refused: Mutex<Option<(String, bool)>>,
+    refused: Mutex<Option<(HashSet<String>, Fault)>>,
 }
 
 impl Refusing {
-    /// Refuses what concerns this partition, as if the table did not answer or as if it could not be read.
-    pub fn refuse(&self, partition: Option<(&str, bool)>) {
-        *self.refused.lock().unwrap() = partition.map(|(partition, again)| (partition.to_owned(), again));
+    /// Refuses what concerns these partitions, and no others.
+    pub fn refuse(&self, partitions: impl IntoIterator<Item = String>, fault: Fault) {
+        *self.refused.lock().unwrap() = Some((partitions.into_iter().collect(), fault));
     }
 
-    fn check<'a>(&self, mut partitions: impl Iterator<Item = &'a str>) -> Result<(), TableError> {
-        match &*self.refused.lock().unwrap() {
-            Some((refused, true)) if partitions.any(|p| p == refused) => Err(TableError::Unavailable("away".into())),
-            Some((refused, false)) if partitions.any(|p| p == refused) => Err(TableError::Invalid("broken".into())),
-            _ => Ok(()),
+    /// Refuses nothing any more.
+    pub fn mend(&self) {
+        *self.refused.lock().unwrap() = None;
+    }
+
+    fn fault<'a>(&self, mut partitions: impl Iterator<Item = &'a str>) -> Option<Fault> {
+        let refused = self.refused.lock().unwrap();
+        refused.as_ref().filter(|(refused, _)| partitions.any(|p| refused.contains(p))).map(|(_, fault)| *fault)
+    }
+
+    async fn check<'a>(&self, partitions: impl Iterator<Item = &'a str>) -> Result<(), TableError> {
+        match self.fault(partitions) {
+            None => Ok(()),
+            Some(Fault::Away) => Err(TableError::Unavailable("away".into())),
+            Some(Fault::Broken) => Err(TableError::Invalid("broken".into())),
+            Some(Fault::Silent) => std::future::pending().await,
         }
     }
 }
@@ -56,11 +80,11 @@ impl Refusing {
 #[async_trait]
 impl Table for Refusing {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, TableError> {
-        self.check(keys.iter().map(|key| key.partition.as_str()))?;
+        self.check(keys.iter().map(|key| key.partition.as_str())).await?;
         self.memory.get(keys).await
     }
     async fn query(&self, range: &Range) -> Result<Vec<Item>, TableError> {
-        self.check(std::iter::once(range.partition.as_str()))?;
+        self.check(std::iter::once(range.partition.as_str())).await?;
         let found = self.memory.query(range).await;
         // Others have their turn between reading and writing.
         tokio::task::yield_now().await;
@@ -70,7 +94,8 @@ impl Table for Refusing {
         self.check(ops.iter().map(|op| match op {
             Op::Put { item, .. } => item.key.partition.as_str(),
             Op::Delete { key, .. } | Op::Check { key, .. } => key.partition.as_str(),
-        }))?;
+        }))
+        .await?;
         self.memory.transact(ops).await
     }
 }
@@ -116,7 +141,7 @@ impl Ids for Hands {
 #[derive(Default)]
 pub struct Noted {
     set: Mutex<Vec<Alarm>>,
-    refusing: AtomicBool,
+    refused: Mutex<Option<String>>,
 }
 
 impl Noted {
@@ -124,15 +149,23 @@ impl Noted {
         self.set.lock().unwrap().clone()
     }
 
-    pub fn refuse(&self) {
-        self.refusing.store(true, Ordering::Relaxed);
+    /// Refuses to set alarms of this run from now on; of any run when it is empty.
+    pub fn refuse(&self, run: &str) {
+        *self.refused.lock().unwrap() = Some(run.to_owned());
+    }
+
+    /// Forgets what was set so far.
+    pub fn forget(&self) {
+        self.set.lock().unwrap().clear();
     }
 }
 
 #[async_trait]
 impl Alarms for Noted {
     async fn set(&self, alarms: &[Alarm]) -> Result<(), String> {
-        if self.refusing.load(Ordering::Relaxed) {
+        if let Some(run) = &*self.refused.lock().unwrap()
+            && alarms.iter().any(|alarm| run.is_empty() || alarm.run == *run)
+        {
             return Err("schedules are not to be had".to_owned());
         }
         self.set.lock().unwrap().extend_from_slice(alarms);
@@ -229,6 +262,29 @@ impl World {
         let (ann, id) = (person("ann", false), format!("q_{}", self.hands.fresh()));
         let request = Request::new(ORG, &ann, "start_run", &id, &Map::new());
         self.timer.store.start(&request, "pauses", None, Map::new(), mode).await.unwrap().run.meta.id
+    }
+
+    /// Starts so many live runs of one shard, in this order.
+    pub async fn start_in(&self, shard: u8, count: usize) -> Vec<String> {
+        let mut runs = Vec::with_capacity(count);
+        while runs.len() < count {
+            // Ids come in order: one that falls elsewhere is left out before its run is started.
+            let next = self.hands.ids.load(Ordering::Relaxed);
+            match (0..).find(|skipped| keys::shard(&format!("r_{:06}", next + 1 + skipped)) == shard) {
+                Some(skipped) => self.hands.ids.fetch_add(skipped, Ordering::Relaxed),
+                None => panic!("no id falls into the shard"),
+            };
+            let run = self.start(Mode::Live).await;
+            assert_eq!(keys::shard(&run), shard, "{run}");
+            runs.push(run);
+        }
+        runs
+    }
+
+    /// Adds an item to the table as it is.
+    pub async fn put(&self, key: Key, doc: serde_json::Value) {
+        let op = Op::Put { item: Item { key, tag: String::new(), doc }, when: store::table::When::Always };
+        self.table.memory.transact(&[op]).await.unwrap();
     }
 
     pub async fn sweep(&self) -> Result<(), String> {
