@@ -12,7 +12,7 @@ use aws_sdk_eventbridge::types::PutEventsRequestEntry;
 use store::lists::Notices;
 
 use crate::events::{SOURCE, events};
-use crate::why::why;
+use crate::why::{code, why};
 
 /// Most events of one call: the bus takes no more.
 const CALL_EVENTS: usize = 10;
@@ -54,6 +54,9 @@ struct Pending {
     of: usize,
     entry: PutEventsRequestEntry,
     why: String,
+    /// A call that it was part of was refused as a whole. It is sent by itself from then on: which of them the bus does not
+    /// take is seen only so, and the others must not be held up by it for ever.
+    alone: bool,
 }
 
 impl EventBus {
@@ -73,7 +76,7 @@ impl EventBus {
                     .time(DateTime::from_millis(event.at.millis()))
                     .detail(event.detail.to_string())
                     .build();
-                all.push(Pending { of, entry, why: String::new() });
+                all.push(Pending { of, entry, why: String::new(), alone: false });
             }
         }
         all
@@ -83,7 +86,12 @@ impl EventBus {
     async fn send(&self, mut some: Vec<Pending>) -> Vec<Pending> {
         let entries = some.iter().map(|pending| pending.entry.clone()).collect();
         match self.client.put_events().set_entries(Some(entries)).send().await {
-            Err(error) => some.iter_mut().for_each(|pending| pending.why = why(&error)),
+            Err(error) => {
+                for pending in &mut some {
+                    pending.why = why(&error);
+                    pending.alone = code(&error).is_some_and(|code| code.starts_with("Validation"));
+                }
+            }
             Ok(answer) => {
                 // Answered in order. An event without an answer was not taken either.
                 let mut answers = answer.entries.unwrap_or_default().into_iter();
@@ -99,6 +107,10 @@ impl EventBus {
     }
 }
 
+fn alone(some: &[Pending]) -> bool {
+    some.iter().any(|pending| pending.alone)
+}
+
 #[async_trait]
 impl Notify for EventBus {
     async fn tell(&self, notices: &[Notices]) -> Vec<Result<(), String>> {
@@ -111,11 +123,11 @@ impl Notify for EventBus {
                 tokio::time::sleep(Duration::from_millis(PAUSE_MILLIS << (round - 1))).await;
             }
             let mut left = Vec::new();
-            let mut rest = pending.into_iter();
-            loop {
-                let some: Vec<Pending> = rest.by_ref().take(CALL_EVENTS).collect();
-                if some.is_empty() {
-                    break;
+            let mut rest = pending.into_iter().peekable();
+            while let Some(first) = rest.next() {
+                let mut some = vec![first];
+                while let Some(next) = rest.next_if(|next| some.len() < CALL_EVENTS && !next.alone && !alone(&some)) {
+                    some.push(next);
                 }
                 left.extend(self.send(some).await);
             }

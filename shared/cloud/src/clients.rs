@@ -26,13 +26,20 @@ const READ_SECONDS: u64 = 6;
 /// Longest that a call may take, all tries included, in seconds.
 const CALL_SECONDS: u64 = 15;
 
+/// Longest that a call of the table or of Scheduler may take, all tries included, in seconds. A write that finds one of them
+/// away is tried again as a whole, [`store::WRITE_ATTEMPTS`] times, and has to say `retry` before the function's time is up.
+const WRITE_CALL_SECONDS: u64 = 4;
+
 /// What all clients share: region, credentials as Lambda gives them, limits.
 pub async fn shared(settings: &Settings) -> SdkConfig {
+    let http = outbound::client(ANSWER_BYTES);
+    #[cfg(feature = "faults")]
+    let http = crate::faults::of_environment(http);
     let loader = aws_config::defaults(BehaviorVersion::latest())
         .region(Region::new(settings.region.clone()))
-        .http_client(outbound::client(ANSWER_BYTES))
+        .http_client(http)
         .retry_config(RetryConfig::standard().with_max_attempts(CALL_TRIES))
-        .timeout_config(timeouts());
+        .timeout_config(within(CALL_SECONDS));
     let loader = match &settings.endpoint {
         Some(endpoint) => loader.endpoint_url(endpoint),
         None => loader,
@@ -46,10 +53,22 @@ pub fn s3(shared: &SdkConfig) -> aws_sdk_s3::Client {
     aws_sdk_s3::Client::from_conf(config.build())
 }
 
-fn timeouts() -> TimeoutConfig {
+/// The client of DynamoDB.
+pub fn dynamodb(shared: &SdkConfig) -> aws_sdk_dynamodb::Client {
+    let config = aws_sdk_dynamodb::config::Builder::from(shared).timeout_config(within(WRITE_CALL_SECONDS));
+    aws_sdk_dynamodb::Client::from_conf(config.build())
+}
+
+/// The client of EventBridge Scheduler.
+pub fn scheduler(shared: &SdkConfig) -> aws_sdk_scheduler::Client {
+    let config = aws_sdk_scheduler::config::Builder::from(shared).timeout_config(within(WRITE_CALL_SECONDS));
+    aws_sdk_scheduler::Client::from_conf(config.build())
+}
+
+fn within(seconds: u64) -> TimeoutConfig {
     TimeoutConfig::builder()
         .connect_timeout(Duration::from_secs(CONNECT_SECONDS))
         .read_timeout(Duration::from_secs(READ_SECONDS))
-        .operation_timeout(Duration::from_secs(CALL_SECONDS))
+        .operation_timeout(Duration::from_secs(seconds))
         .build()
 }

@@ -48,9 +48,9 @@ async fn by_way_of(shared: &SdkConfig, settings: &Settings) -> Result<Cloud, Pro
     let (Some(keys), Some(evaluator)) = (keys, evaluator) else { return Err(Problems(problems)) };
 
     let clock = Arc::new(SystemClock);
-    let table = DynamoTable::new(aws_sdk_dynamodb::Client::new(shared), settings.table.clone());
+    let table = DynamoTable::new(clients::dynamodb(shared), settings.table.clone());
     let table: Arc<dyn Table> = Arc::new(table);
-    let schedules = Schedules::new(aws_sdk_scheduler::Client::new(shared), settings.into(), clock.clone());
+    let schedules = Schedules::new(clients::scheduler(shared), settings.into(), clock.clone());
     let bus: Arc<dyn Notify> = match &settings.bus {
         Some(bus) => Arc::new(EventBus::new(aws_sdk_eventbridge::Client::new(shared), bus.clone())),
         None => Arc::new(NoBus),

@@ -7,11 +7,16 @@
 //! Invariants: no setting is a secret; no error and no log line has one, or anything of run data, in it; every call is
 //! bounded in time and tries.
 
+#[cfg(all(feature = "faults", not(debug_assertions)))]
+compile_error!("the feature `faults` makes calls fail on purpose: it is for test builds, never for a release");
+
 pub mod bus;
 pub mod claim_keys;
 pub mod clients;
 mod connect;
 pub mod events;
+#[cfg(feature = "faults")]
+pub mod faults;
 pub mod schedules;
 pub mod settings;
 mod why;

@@ -2,7 +2,8 @@
 //!
 //! Invariants: a schedule's name follows from the alarm alone, its time included, so setting an alarm twice makes one
 //! schedule, and two writers who race for one timer never move each other's; a schedule fires at its alarm's time or up to
-//! a second later, never earlier; it deletes itself when it has fired. What wakes a run for nothing is harmless.
+//! a second later, never earlier; it deletes itself when it has fired. What wakes a run for nothing is harmless. An alarm
+//! that cannot be set stops its write: whoever calls is told to try again only where that may help.
 
 use std::sync::Arc;
 
@@ -11,14 +12,14 @@ use aws_sdk_scheduler::Client;
 use aws_sdk_scheduler::types::{
     ActionAfterCompletion, DeadLetterConfig, FlexibleTimeWindow, FlexibleTimeWindowMode, RetryPolicy, Target,
 };
-use futures::{StreamExt as _, TryStreamExt as _};
+use futures::StreamExt as _;
 use run::Time;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
-use store::{Alarm, Alarms, Clock};
+use store::{Alarm, Alarms, Clock, Error};
 
 use crate::settings::Settings;
-use crate::why::{code, why};
+use crate::why::{code, lasting, why};
 
 /// How far ahead a schedule is set whose time has come already, in seconds: Scheduler takes no time that is past when
 /// the call arrives.
@@ -73,9 +74,11 @@ impl Schedules {
         Schedules { client, setup, clock }
     }
 
-    async fn create(&self, alarm: &Alarm) -> Result<(), String> {
+    async fn create(&self, alarm: &Alarm) -> Result<(), Error> {
         let Setup { group, role, timer, dead_letters } = &self.setup;
-        let built = |error: aws_sdk_scheduler::error::BuildError| format!("no schedule could be made: {error}");
+        let built = |error: aws_sdk_scheduler::error::BuildError| {
+            Error::Invariant(format!("no schedule could be made: {error}"))
+        };
         let retry = RetryPolicy::builder()
             .maximum_event_age_in_seconds(EVENT_AGE_SECONDS)
             .maximum_retry_attempts(DELIVERY_RETRIES)
@@ -89,12 +92,12 @@ impl Schedules {
             .build()
             .map_err(built)?;
         let window = FlexibleTimeWindow::builder().mode(FlexibleTimeWindowMode::Off).build().map_err(built)?;
-        let name = name(alarm);
+        // The client adds a token of its own to each call, the same for all tries of it. One made of the alarm would outlive
+        // the schedule: after somebody had deleted that, setting it again would be answered and make nothing.
         let sent = self
             .client
             .create_schedule()
-            .client_token(&name)
-            .name(name)
+            .name(name(alarm))
             .group_name(group)
             .schedule_expression(expression(alarm.at, self.clock.now()))
             .schedule_expression_timezone("UTC")
@@ -107,7 +110,10 @@ impl Schedules {
             Ok(_) => Ok(()),
             // It exists, and what has this name is this alarm.
             Err(error) if code(&error) == Some("ConflictException") => Ok(()),
-            Err(error) => Err(format!("a schedule could not be set: {}", why(&error))),
+            Err(error) => {
+                let text = format!("a schedule could not be set: {}", why(&error));
+                Err(if lasting(&error) { Error::Invariant(text) } else { Error::Retry(text) })
+            }
         }
     }
 
@@ -124,10 +130,12 @@ impl Schedules {
 
 #[async_trait]
 impl Alarms for Schedules {
-    async fn set(&self, alarms: &[Alarm]) -> Result<(), String> {
+    async fn set(&self, alarms: &[Alarm]) -> Result<(), Error> {
         // Collected first: the compiler cannot prove a stream of borrowing futures to be `Send` otherwise.
         let calls: Vec<_> = alarms.iter().map(|alarm| self.create(alarm)).collect();
-        futures::stream::iter(calls).buffer_unordered(CALLS).try_collect().await
+        // All of them, whatever happens to one: whoever sets many again has no other use for those after it.
+        let set: Vec<_> = futures::stream::iter(calls).buffer_unordered(CALLS).collect().await;
+        set.into_iter().collect()
     }
 
     async fn clear(&self, alarms: &[Alarm]) {

@@ -31,3 +31,21 @@ pub(crate) fn code<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -
         _ => None,
     }
 }
+
+/// Codes that pass by themselves though the service calls them the caller's fault.
+const PASSING: [&str; 6] = [
+    "ConflictException",
+    "ExpiredTokenException",
+    "RequestExpired",
+    "RequestTimeoutException",
+    "ThrottlingException",
+    "TooManyRequestsException",
+];
+
+/// Whether the same call would come to the same end, for as long as the operator changes nothing: what is named is not there
+/// or not allowed, a quota is used up, or the request is none.
+pub(crate) fn lasting<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse>) -> bool {
+    let SdkError::ServiceError(service) = error else { return false };
+    let passing = service.err().code().is_none_or(|code| PASSING.contains(&code));
+    (400..500).contains(&service.raw().status().as_u16()) && !passing
+}

@@ -74,6 +74,22 @@ async fn notices_of_which_one_event_is_never_taken_are_not_told() {
 }
 
 #[tokio::test]
+async fn one_event_for_which_the_bus_refuses_a_whole_call_holds_up_no_other() {
+    let service = Service::by(|asked| match sent(std::slice::from_ref(asked)).contains(&"r_1/2/0".to_owned()) {
+        true => error(400, "ValidationException"),
+        false => taken(asked, |_| false),
+    });
+    let all: Vec<Notices> = (1..=7).map(|rev| notices("r_1", rev)).collect();
+    let told = bus(&service).await.tell(&all).await;
+    let expected: Vec<_> = (1..=7)
+        .map(|rev| if rev == 2 { Err("answered 400 (ValidationException)".to_owned()) } else { Ok(()) })
+        .collect();
+    assert_eq!(told, expected);
+    // Three calls, those of the first one by themselves, and that one once more.
+    assert_eq!(service.asked().len(), 3 + 10 + 1);
+}
+
+#[tokio::test]
 async fn a_bus_that_does_not_answer_leaves_everything_untold() {
     let service = Service::by(|_| error(500, "InternalException"));
     let told = bus(&service).await.tell(&[notices("r_1", 1), notices("r_1", 2)]).await;

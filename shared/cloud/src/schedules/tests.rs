@@ -85,7 +85,6 @@ async fn what_is_asked_has_everything_that_a_schedule_needs() {
     let input = r#"{"org":"acme","run":"r_1","timer":"due/check/1"}"#;
     let expected = json!({
         "ActionAfterCompletion": "DELETE",
-        "ClientToken": name,
         "FlexibleTimeWindow": { "Mode": "OFF" },
         "GroupName": "procession",
         "ScheduleExpression": "at(2099-01-02T03:04:05)",
@@ -98,7 +97,9 @@ async fn what_is_asked_has_everything_that_a_schedule_needs() {
             "RetryPolicy": { "MaximumEventAgeInSeconds": 3600, "MaximumRetryAttempts": 8 },
         },
     });
-    assert_eq!(asked[0].body, expected);
+    let mut body = asked[0].body.clone();
+    assert!(body.as_object_mut().unwrap().remove("ClientToken").is_some());
+    assert_eq!(body, expected);
     schedules.clear(&[alarm]).await;
     let asked = service.asked();
     assert_eq!((&asked[1].method, asked[1].path.as_str()), (&Method::DELETE, format!("/schedules/{name}").as_str()));
@@ -123,26 +124,60 @@ async fn a_schedule_that_exists_is_fine() {
 
 #[tokio::test]
 async fn whatever_else_goes_wrong_is_an_error_so_that_no_write_is_made() {
-    for (status, code) in [
-        (429, "ThrottlingException"),
-        (500, "InternalServerException"),
-        (503, "ServiceUnavailable"),
-        (402, "ServiceQuotaExceededException"),
-        (400, "ValidationException"),
-        (403, "AccessDeniedException"),
-        (404, "ResourceNotFoundException"),
+    for (status, code, again) in [
+        (429, "ThrottlingException", true),
+        (500, "InternalServerException", true),
+        (503, "ServiceUnavailable", true),
+        (403, "ExpiredTokenException", true),
+        (402, "ServiceQuotaExceededException", false),
+        (400, "ValidationException", false),
+        (403, "AccessDeniedException", false),
+        // The group is missing.
+        (404, "ResourceNotFoundException", false),
     ] {
         let schedules = schedules(&Service::answering([error(status, code)]), 1).await;
         let failed = schedules.set(&[alarm(time(FAR), "due/check/1")]).await.expect_err(code);
-        assert_eq!(failed, format!("a schedule could not be set: answered {status} ({code})"));
+        let text = format!("a schedule could not be set: answered {status} ({code})");
+        assert_eq!(failed, if again { Error::Retry(text) } else { Error::Invariant(text) });
     }
-    // One of many suffices.
+}
+
+#[tokio::test]
+async fn a_scheduler_that_cannot_be_reached_is_to_be_tried_again() {
+    let service = Service::default();
+    let schedules = schedules(&service, 1).await;
+    let nobody = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let config = service.config(1).await.into_builder().endpoint_url(format!("http://{nobody}")).build();
+    let schedules = Schedules { client: Client::new(&config), ..schedules };
+    let failed = schedules.set(&[alarm(time(FAR), "due/check/1")]).await;
+    assert_eq!(failed, Err(Error::Retry("a schedule could not be set: no connection".to_owned())));
+}
+
+#[tokio::test]
+async fn one_that_cannot_be_set_is_an_error_and_keeps_no_other_from_being_set() {
     let service = Service::by(|asked| {
         let bad = asked.body["Target"]["Input"].as_str().is_some_and(|input| input.contains("due/s7/1"));
         if bad { error(400, "ValidationException") } else { (200, json!({})) }
     });
-    let many: Vec<Alarm> = (0..20).map(|n| alarm(time(FAR), &format!("due/s{n}/1"))).collect();
+    let many: Vec<Alarm> = (0..40).map(|n| alarm(time(FAR), &format!("due/s{n}/1"))).collect();
     assert!(schedules(&service, 1).await.set(&many).await.is_err());
+    assert_eq!(service.asked().len(), 40);
+}
+
+#[tokio::test]
+async fn a_schedule_that_was_deleted_can_be_set_again() {
+    // Whoever asks again with the token of an earlier call may be answered by what that call made, deleted or not.
+    let service = Service::default();
+    let schedules = schedules(&service, 1).await;
+    let alarm = [alarm(time(FAR), "due/check/1")];
+    schedules.set(&alarm).await.unwrap();
+    schedules.clear(&alarm).await;
+    schedules.set(&alarm).await.unwrap();
+    let asked = service.asked();
+    let made: Vec<_> = asked.iter().filter(|asked| asked.method == Method::POST).collect();
+    assert_eq!(made.len(), 2);
+    assert_eq!(made[0].path, made[1].path);
+    assert_ne!(made[0].body["ClientToken"], made[1].body["ClientToken"]);
 }
 
 #[tokio::test]
