@@ -86,12 +86,11 @@ def environment(table):
         "ANALYTICS_DISABLED": "1",
         "SERVICES": SERVICES,
         "STRICT_SERVICE_LOADING": "1",
-        "PROVIDER_OVERRIDE_DYNAMODB": "forward",
         "STANDIN_TABLE_URL": table,
         "LAMBDA_RUNTIME_EXECUTOR": "process",
         # Lambda waits a minute before it tries an asynchronous call again; a test has no minute.
         "LAMBDA_RETRY_BASE_DELAY": "1",
-        "LS_LOG": os.environ.get("LS_LOG", "info"),
+        "LS_LOG": os.environ.get("LS_LOG", "warning"),
     }
 
 

@@ -1,27 +1,46 @@
 """DynamoDB by the table server: every call is passed on as it came, and its answer back as it went.
 
-Chosen by `PROVIDER_OVERRIDE_DYNAMODB=forward`; the server's address is in `STANDIN_TABLE_URL`.
+It is passed on before LocalStack reads it: taking transactions apart and putting them together again would be most of the
+work that a call of a function makes here. The server's address is in `STANDIN_TABLE_URL`.
 """
 
 import os
 
-from localstack.aws.api.dynamodb import DynamodbApi
-from localstack.aws.forwarder import AwsRequestProxy, ForwardingFallbackDispatcher
-from localstack.services.plugins import Service, aws_provider
+import urllib3
+from localstack.aws import handlers
+from localstack.http import Response
+from localstack.runtime import hooks
+
+# Longest that an answer may take, in seconds.
+ANSWER_SECONDS = 30
+
+# Connections kept to the table server.
+CONNECTIONS = 64
+
+TARGET = "x-amz-target"
+
+# What belongs to one connection, and not to the call.
+ITS_OWN = ("connection", "content-length", "host", "keep-alive", "transfer-encoding")
 
 
-class ForwardProvider(DynamodbApi):
-    """Answers nothing itself."""
+@hooks.on_infra_start(should_load=lambda: "STANDIN_TABLE_URL" in os.environ)
+def install():
+    """Every request passes here first."""
+    pool = urllib3.connection_from_url(os.environ["STANDIN_TABLE_URL"], maxsize=CONNECTIONS, block=False)
+
+    def pass_on(chain, context, response):
+        request = context.request
+        if not request.headers.get(TARGET, "").startswith("DynamoDB_"):
+            return
+        answer = pool.urlopen(
+            "POST", "/", body=request.get_data(), headers=carried(request.headers), timeout=ANSWER_SECONDS, retries=False
+        )
+        response.update_from(Response(answer.data, status=answer.status, headers=carried(answer.headers)))
+        chain.stop()
+
+    handlers.preprocess_request.append(pass_on)
 
 
-@aws_provider(api="dynamodb", name="forward")
-def forward():
-    """The service that LocalStack registers."""
-    proxy = AwsRequestProxy(os.environ["STANDIN_TABLE_URL"])
-
-    def pass_on(context, _request):
-        return proxy(context)
-
-    return Service.for_provider(
-        ForwardProvider(), dispatch_table_factory=lambda provider: ForwardingFallbackDispatcher(provider, pass_on)
-    )
+def carried(headers):
+    """The headers that are passed on."""
+    return {name: value for name, value in headers.items() if name.lower() not in ITS_OWN}

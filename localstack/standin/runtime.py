@@ -6,6 +6,7 @@ twice; a process that has ended, or was ended, answers nothing any more, and wit
 
 import os
 import signal
+import socket
 import subprocess
 import threading
 from dataclasses import dataclass
@@ -58,7 +59,7 @@ class Process:
         except OSError:
             self._server.server_close()
             raise
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), name="standin-runtime", daemon=True).start()
+        threading.Thread(target=self._server.serve, name="standin-runtime", daemon=True).start()
         threading.Thread(target=self._watch, name="standin-watch", daemon=True).start()
 
     def wait_ready(self, seconds):
@@ -98,8 +99,7 @@ class Process:
         except ProcessLookupError:
             pass
         self._child.wait()
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.close()
 
     def _over(self):
         return self._closing or self.status is not None or self.init_error is not None
@@ -152,6 +152,24 @@ def error(kind, message):
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    block_on_close = False
+
+    def serve(self):
+        """Until it is closed. The library's own loop wakes up every moment to see whether it is to end."""
+        while True:
+            try:
+                request, address = self.get_request()
+            except OSError:
+                return
+            self.process_request(request, address)
+
+    def close(self):
+        """Ends `serve`: closing a socket alone does not wake who waits on it."""
+        try:
+            self.socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):
