@@ -15,7 +15,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What the front hands to a tool past the protocol.
 #[derive(Debug, Clone)]
@@ -30,7 +30,8 @@ pub(crate) struct Call {
 #[derive(Clone)]
 pub(crate) struct Handler {
     tools: Arc<dyn Tools>,
-    listed: Arc<Vec<(&'static str, Tool)>>,
+    /// Made when a client first asks: a function that starts for a call need not derive what nobody wants to see.
+    listed: Arc<OnceLock<Vec<Tool>>>,
     instructions: Option<Arc<str>>,
 }
 
@@ -39,9 +40,8 @@ const VERSIONS: &[ProtocolVersion] =
 
 impl Handler {
     pub(crate) fn new(tools: Arc<dyn Tools>) -> Self {
-        let listed = tools.list().into_iter().map(|info| (info.name, describe(info))).collect();
         let instructions = tools.instructions().map(Arc::from);
-        Handler { tools, listed: Arc::new(listed), instructions }
+        Handler { tools, listed: Arc::default(), instructions }
     }
 }
 
@@ -81,7 +81,8 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.listed.iter().map(|(_, tool)| tool.clone()).collect()))
+        let listed = self.listed.get_or_init(|| self.tools.list().into_iter().map(describe).collect());
+        Ok(ListToolsResult::with_all_items(listed.clone()))
     }
 
     async fn call_tool(
@@ -89,7 +90,7 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some((name, _)) = self.listed.iter().find(|(name, _)| *name == request.name) else {
+        let Some(name) = self.tools.name(&request.name) else {
             // The name is not told back: it is text of the client's, and rmcp logs the message.
             return Err(ErrorData::invalid_params("unknown tool; tools/list names those there are", None));
         };

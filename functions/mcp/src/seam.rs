@@ -71,6 +71,11 @@ pub trait Tools: Send + Sync + 'static {
     /// The tools, in the order in which they are listed. The same at every call.
     fn list(&self) -> Vec<ToolInfo>;
 
+    /// The name of the tool that is called by it, if there is one.
+    fn name(&self, name: &str) -> Option<&'static str> {
+        self.list().into_iter().map(|info| info.name).find(|known| *known == name)
+    }
+
     /// How to use the tools together, for an agent that knows nothing else.
     fn instructions(&self) -> Option<String> {
         None

@@ -125,7 +125,7 @@ impl ProcessTools {
             entry::<publish_process::PublishProcess>()?,
             entry::<get_process::GetProcess>()?,
         ];
-        let by_name = tools.iter().map(|t| (t.info().name, Arc::clone(t))).collect();
+        let by_name = tools.iter().map(|t| (t.name(), Arc::clone(t))).collect();
         Ok(ProcessTools { store, tools, by_name })
     }
 }
@@ -136,7 +136,11 @@ pub(crate) const NAMES: [&str; 17] = identity::TOOLS;
 #[async_trait]
 impl Tools for ProcessTools {
     fn list(&self) -> Vec<ToolInfo> {
-        self.tools.iter().map(|t| t.info().clone()).collect()
+        self.tools.iter().map(|t| t.info()).collect()
+    }
+
+    fn name(&self, name: &str) -> Option<&'static str> {
+        self.by_name.get_key_value(name).map(|(name, _)| *name)
     }
 
     fn instructions(&self) -> Option<String> {
@@ -168,12 +172,14 @@ impl Tools for ProcessTools {
 /// A tool with its type forgotten.
 #[async_trait]
 trait Entry: Send + Sync {
-    fn info(&self) -> &ToolInfo;
+    fn name(&self) -> &'static str;
+    /// Made anew each time: the schemas of results take long to derive, and only a client that lists the tools wants them.
+    fn info(&self) -> ToolInfo;
     async fn call(&self, store: &Store, caller: &Caller, raw: Map<String, Value>) -> Result<Value, Failure>;
 }
 
 struct Typed<T> {
-    info: ToolInfo,
+    input_schema: Arc<Map<String, Value>>,
     validator: validate::Validator,
     tool: std::marker::PhantomData<fn() -> T>,
 }
@@ -181,19 +187,10 @@ struct Typed<T> {
 fn entry<T: Tool>() -> Result<Arc<dyn Entry>, String> {
     let mut input = schemas::arguments::<T::Arguments>();
     refuse_blank(&mut input);
-    let validator = validate::Validator::new(T::NAME, Value::Object(input.clone()))?;
-    let info = ToolInfo {
-        name: T::NAME,
-        title: T::TITLE,
-        description: T::DESCRIPTION,
-        input_schema: Arc::new(input),
-        output_schema: Arc::new(schemas::result_of::<T::Data>()),
-        read_only: T::READ_ONLY,
-        // Every write is known by its request id, so repeating any call is safe.
-        idempotent: true,
-        destructive: T::DESTRUCTIVE,
-    };
-    Ok(Arc::new(Typed::<T> { info, validator, tool: std::marker::PhantomData }))
+    let input = Value::Object(input);
+    let validator = validate::Validator::new(T::NAME, &input)?;
+    let input_schema = Arc::new(if let Value::Object(input) = input { input } else { Map::new() });
+    Ok(Arc::new(Typed::<T> { input_schema, validator, tool: std::marker::PhantomData }))
 }
 
 /// Blank counts as missing: every required text must say something. A token of blanks, or an id, is no different.
@@ -215,8 +212,22 @@ fn refuse_blank(schema: &mut Map<String, Value>) {
 
 #[async_trait]
 impl<T: Tool> Entry for Typed<T> {
-    fn info(&self) -> &ToolInfo {
-        &self.info
+    fn name(&self) -> &'static str {
+        T::NAME
+    }
+
+    fn info(&self) -> ToolInfo {
+        ToolInfo {
+            name: T::NAME,
+            title: T::TITLE,
+            description: T::DESCRIPTION,
+            input_schema: Arc::clone(&self.input_schema),
+            output_schema: Arc::new(schemas::result_of::<T::Data>()),
+            read_only: T::READ_ONLY,
+            // Every write is known by its request id, so repeating any call is safe.
+            idempotent: true,
+            destructive: T::DESTRUCTIVE,
+        }
     }
 
     async fn call(&self, store: &Store, caller: &Caller, raw: Map<String, Value>) -> Result<Value, Failure> {

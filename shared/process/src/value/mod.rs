@@ -6,7 +6,7 @@
 mod datetime;
 mod number;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use crate::limits::{EMAIL_BYTES, VALUE_ISSUES};
 use crate::model::{Field, FieldType, Fields};
@@ -110,6 +110,13 @@ pub(crate) fn identity(kind: FieldType, value: &Value) -> String {
         (_, Value::Number(number)) => number::identity(&number.to_string()),
         (_, other) => other.to_string(),
     }
+}
+
+/// A number as text that two numbers share exactly when they have the same value: sign, digits without zeros at either end,
+/// and the power of ten of the last digit, such as `-12e3`; or `0`. A number whose exponent has more than 18 digits is kept as
+/// it was written.
+pub fn normal_form(number: &Number) -> String {
+    number::identity(&number.to_string())
 }
 
 /// Whether two values are equal: numbers by their exact value, however written; objects whatever the order of their keys.
