@@ -191,6 +191,23 @@ async fn alarms_that_are_needed_soon_are_set_again() {
 }
 
 #[tokio::test]
+async fn no_timer_is_stored_whose_alarm_could_not_be_set() {
+    let world = World::new().await;
+    let run = world.start(Mode::Live).await;
+    world.pass(30 * MINUTE);
+    let before = world.table.memory.state();
+    world.alarms.refuse("");
+    let event = json!({ "org": ORG, "run": run, "timer": "wait/pause/1" });
+    let failed = world.timer.handle(&event).await;
+    assert_eq!(failed, Err("schedules are not to be had".to_owned()), "to be tried again");
+    assert_eq!(world.table.memory.state(), before, "and nothing was written");
+    world.alarms.refuse("another");
+    assert_eq!(world.timer.handle(&event).await, Ok(()));
+    let set = world.alarms.set_so_far();
+    assert_eq!(set.last().map(|alarm| alarm.timer.as_str()), Some("due/look/1"));
+}
+
+#[tokio::test]
 async fn only_what_is_later_than_usual_counts_as_overdue() {
     let world = World::new().await;
     world.start(Mode::Live).await;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use store::lists::{Notice, Notices};
-use store::{Alarm, Alarms, Store, keys, wake};
+use store::{Alarm, Alarms, Error, Store, keys, wake};
 use tokio::sync::Notify;
 
 /// Longest that the loop sleeps, in milliseconds.
@@ -48,7 +48,7 @@ impl Wake {
 
 #[async_trait]
 impl Alarms for Wake {
-    async fn set(&self, alarms: &[Alarm]) -> Result<(), String> {
+    async fn set(&self, alarms: &[Alarm]) -> Result<(), Error> {
         let looks_at = self.looks_at.load(Ordering::Acquire);
         if alarms.iter().any(|alarm| alarm.at.millis() <= looks_at) {
             self.notify.notify_one();

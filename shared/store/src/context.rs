@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use run::Time;
 
 use crate::check::CHECK_SECONDS;
+use crate::error::Error;
 
 /// Tells the time.
 pub trait Clock: Send + Sync + 'static {
@@ -92,8 +93,9 @@ pub trait Alarms: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Why they could not be set; then the write is not made.
-    async fn set(&self, alarms: &[Alarm]) -> Result<(), String>;
+    /// Then the write is not made, so that no timer is stored without its alarm. [`Error::Retry`] where trying again may
+    /// set them, [`Error::Invariant`] where only the operator can see to it.
+    async fn set(&self, alarms: &[Alarm]) -> Result<(), Error>;
 
     /// Forgets alarms that nothing needs any more. Best effort.
     async fn clear(&self, alarms: &[Alarm]);
@@ -125,7 +127,7 @@ pub struct NoAlarms;
 
 #[async_trait]
 impl Alarms for NoAlarms {
-    async fn set(&self, _: &[Alarm]) -> Result<(), String> {
+    async fn set(&self, _: &[Alarm]) -> Result<(), Error> {
         Ok(())
     }
     async fn clear(&self, _: &[Alarm]) {}

@@ -104,12 +104,12 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Retry`] when one of them could not be set; their timers are stored and none is lost by it.
+    /// That of [`crate::Alarms::set`] when one of them could not be set; their timers are stored and none is lost by it.
     pub async fn set_again(&self, alarms: &[Alarm]) -> Result<(), Error> {
         if alarms.is_empty() {
             return Ok(());
         }
-        self.alarms.set(alarms).await.map_err(Error::Retry)
+        self.alarms.set(alarms).await
     }
 
     /// A page of a shard's timers up to a time, those up to another left out.

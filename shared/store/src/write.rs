@@ -347,7 +347,7 @@ impl Store {
         let will = of(after);
         let new: Vec<Alarm> = will.iter().filter(|a| !was.contains(a)).cloned().collect();
         if !new.is_empty() {
-            self.alarms.set(&new).await.map_err(Error::Retry)?;
+            self.alarms.set(&new).await?;
         }
         Ok(was.into_iter().filter(|a| !will.contains(a)).collect())
     }

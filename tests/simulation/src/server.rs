@@ -116,10 +116,10 @@ struct Unreliable(Arc<World>);
 
 #[async_trait]
 impl Alarms for Unreliable {
-    async fn set(&self, alarms: &[Alarm]) -> Result<(), String> {
+    async fn set(&self, alarms: &[Alarm]) -> Result<(), store::Error> {
         self.0.delay().await;
         if self.0.strikes("alarms cannot be set", |f| f.alarms) {
-            return Err("simulated: no alarms".to_owned());
+            return Err(store::Error::Retry("simulated: no alarms".to_owned()));
         }
         for alarm in alarms {
             for _ in 0..[0, 1, 1, 2][usize::try_from(self.0.below(4)).unwrap()] {

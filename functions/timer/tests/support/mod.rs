@@ -162,11 +162,11 @@ impl Noted {
 
 #[async_trait]
 impl Alarms for Noted {
-    async fn set(&self, alarms: &[Alarm]) -> Result<(), String> {
+    async fn set(&self, alarms: &[Alarm]) -> Result<(), store::Error> {
         if let Some(run) = &*self.refused.lock().unwrap()
             && alarms.iter().any(|alarm| run.is_empty() || alarm.run == *run)
         {
-            return Err("schedules are not to be had".to_owned());
+            return Err(store::Error::Retry("schedules are not to be had".to_owned()));
         }
         self.set.lock().unwrap().extend_from_slice(alarms);
         Ok(())
