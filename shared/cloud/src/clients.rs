@@ -4,9 +4,12 @@
 
 use std::time::Duration;
 
+use aws_config::environment::EnvironmentVariableCredentialsProvider;
+use aws_config::identity::IdentityCache;
 use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_credential_types::provider::SharedCredentialsProvider;
 
 use crate::settings::Settings;
 
@@ -30,21 +33,27 @@ const CALL_SECONDS: u64 = 15;
 /// away is tried again as a whole, [`store::WRITE_ATTEMPTS`] times, and has to say `retry` before the function's time is up.
 const WRITE_CALL_SECONDS: u64 = 4;
 
-/// What all clients share: region, credentials as Lambda gives them, limits.
-pub async fn shared(settings: &Settings) -> SdkConfig {
+/// The shortest time that a function may be given, in seconds, with some left for the answer.
+const FUNCTION_SECONDS: u64 = 30 - 5;
+
+const _: () = assert!(store::WRITE_ATTEMPTS as u64 * WRITE_CALL_SECONDS <= FUNCTION_SECONDS);
+
+/// What all clients share: region, limits, and credentials as Lambda gives them, in the environment. They are looked for
+/// nowhere else: what could read profiles, instances and web identities would be a twentieth of a function.
+pub fn shared(settings: &Settings) -> SdkConfig {
     let http = outbound::client(ANSWER_BYTES);
     #[cfg(feature = "faults")]
     let http = crate::faults::of_environment(http);
-    let loader = aws_config::defaults(BehaviorVersion::latest())
+    let mut config = SdkConfig::builder()
+        .behavior_version(BehaviorVersion::latest())
         .region(Region::new(settings.region.clone()))
+        .credentials_provider(SharedCredentialsProvider::new(EnvironmentVariableCredentialsProvider::new()))
+        .identity_cache(IdentityCache::lazy().build())
         .http_client(http)
         .retry_config(RetryConfig::standard().with_max_attempts(CALL_TRIES))
         .timeout_config(within(CALL_SECONDS));
-    let loader = match &settings.endpoint {
-        Some(endpoint) => loader.endpoint_url(endpoint),
-        None => loader,
-    };
-    loader.load().await
+    config.set_endpoint_url(settings.endpoint.clone());
+    config.build()
 }
 
 /// The client of S3. Behind another address than AWS's own, buckets are parts of the path: names of hosts do not lead there.

@@ -35,13 +35,13 @@ pub struct Cloud {
 ///
 /// Every problem, each naming the variable whose value leads there; nothing of a secret is in it.
 pub async fn connect(settings: &Settings) -> Result<Cloud, Problems> {
-    by_way_of(&clients::shared(settings).await, settings).await
+    by_way_of(&clients::shared(settings), settings).await
 }
 
 async fn by_way_of(shared: &SdkConfig, settings: &Settings) -> Result<Cloud, Problems> {
     let secrets = aws_sdk_secretsmanager::Client::new(shared);
     let (keys, evaluator) =
-        futures::join!(ClaimKeys::read(secrets.clone(), &settings.secret), evaluator(settings, &secrets));
+        futures::join!(ClaimKeys::read(secrets.clone(), &settings.secret), evaluator(settings, shared, &secrets));
     let mut problems = Vec::new();
     let keys = keys.map_err(|why| problems.push(format!("PROCESSION_SECRET: {why}"))).ok();
     let evaluator = evaluator.map_err(|found| problems.extend(found)).ok();
@@ -77,6 +77,7 @@ async fn by_way_of(shared: &SdkConfig, settings: &Settings) -> Result<Cloud, Pro
 
 async fn evaluator(
     settings: &Settings,
+    shared: &SdkConfig,
     secrets: &aws_sdk_secretsmanager::Client,
 ) -> Result<Option<Arc<dyn Evaluator>>, Vec<String>> {
     let Some(config) = &settings.evaluator else { return Ok(None) };
@@ -88,7 +89,7 @@ async fn evaluator(
             Some(Secret::new(&text).ok_or_else(|| unread("the secret's text is blank".to_owned()))?)
         }
     };
-    let connected = evaluator::connect(config.clone(), key).await;
+    let connected = evaluator::connect_with(config.clone(), key, shared);
     connected.map(Some).map_err(|evaluator::Problems(found)| {
         found.into_iter().map(|problem| format!("PROCESSION_EVALUATOR: {problem}")).collect()
     })

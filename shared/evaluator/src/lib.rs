@@ -22,6 +22,7 @@ mod testing;
 use std::sync::Arc;
 
 use asker::Asker;
+use aws_config::SdkConfig;
 use bedrock::Bedrock;
 use openai::OpenAi;
 
@@ -44,5 +45,23 @@ pub async fn connect(config: Config, key: Option<Secret>) -> Result<Arc<dyn stor
     Ok(match config.kind {
         Kind::OpenAi => Arc::new(Asker::new(&config, OpenAi::new(&config, key)?)),
         Kind::Bedrock => Arc::new(Asker::new(&config, Bedrock::connect(&config, key).await?)),
+    })
+}
+
+/// The same in a program that has its AWS settings: on Bedrock, their region, credentials and endpoint are used where the
+/// configuration says nothing else. Nothing is looked for in the environment.
+///
+/// # Errors
+///
+/// As for [`connect`].
+pub fn connect_with(
+    config: Config,
+    key: Option<Secret>,
+    settings: &SdkConfig,
+) -> Result<Arc<dyn store::Evaluator>, Problems> {
+    config.check()?;
+    Ok(match config.kind {
+        Kind::OpenAi => Arc::new(Asker::new(&config, OpenAi::new(&config, key)?)),
+        Kind::Bedrock => Arc::new(Asker::new(&config, Bedrock::connect_with(&config, key, settings)?)),
     })
 }

@@ -25,6 +25,24 @@ pub(super) fn settings(config: &Config, keyed: bool) -> ConfigLoader {
     if keyed { loader.no_credentials() } else { loader }
 }
 
+/// The same from settings that the program has.
+pub(super) fn settings_of(config: &Config, settings: &SdkConfig, keyed: bool) -> SdkConfig {
+    let mut builder = settings
+        .to_builder()
+        .http_client(outbound::client(ANSWER_BYTES))
+        .retry_config(RetryConfig::disabled())
+        .stalled_stream_protection(StalledStreamProtectionConfig::disabled());
+    // Whoever asks bounds the time: a model thinks longer than a table.
+    builder.set_timeout_config(None);
+    if let Some(region) = &config.region {
+        builder.set_region(Region::new(region.clone()));
+    }
+    if keyed {
+        builder.set_credentials_provider(None);
+    }
+    builder.build()
+}
+
 /// The client of these settings.
 ///
 /// # Errors

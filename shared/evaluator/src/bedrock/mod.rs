@@ -45,6 +45,15 @@ impl Bedrock {
         Bedrock::new(config, &settings, key)
     }
 
+    /// Takes region, credentials and endpoint from these settings.
+    ///
+    /// # Errors
+    ///
+    /// No region is known, or the key is none.
+    pub(crate) fn connect_with(config: &Config, key: Option<Secret>, settings: &SdkConfig) -> Result<Self, Problems> {
+        Bedrock::new(config, &client::settings_of(config, settings, key.is_some()), key)
+    }
+
     fn new(config: &Config, settings: &SdkConfig, key: Option<Secret>) -> Result<Self, Problems> {
         let client = client::of(config, settings, key)?;
         Ok(Bedrock { client, model: config.model.clone(), learned: Learned::default() })

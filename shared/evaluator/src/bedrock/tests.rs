@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use aws_config::retry::RetryConfig;
+use aws_config::timeout::TimeoutConfig;
+use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::future::ProvideCredentials as Provided;
@@ -16,7 +19,7 @@ use store::Evaluator;
 use super::{Bedrock, client};
 use crate::asker::Asker;
 use crate::testing::{Asked, Endpoint, choice, inquiry, log, reply, rubric, yes_no};
-use crate::{Config, Secret, connect};
+use crate::{Config, Secret, connect, connect_with};
 
 const MODEL: &str = "eu.anthropic.claude-haiku-4-5-20251001-v1:0";
 
@@ -210,6 +213,44 @@ async fn what_is_no_answer_is_told_apart() {
 }
 
 #[tokio::test]
+async fn the_settings_of_a_program_give_region_credentials_and_endpoint_and_nothing_else() {
+    let endpoint = Endpoint::start(|_| async move {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        refuse(503, "ServiceUnavailableException", "later")
+    })
+    .await;
+    let credentials = Credentials::new("AKIDPROGRAM", "wJalrTheSecret", None, None, "test");
+    // A table's limits: a model that thinks would run into them, and would be asked three times.
+    let limits = TimeoutConfig::builder().operation_timeout(Duration::from_millis(100)).build();
+    let settings = SdkConfig::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::from_static("eu-west-3"))
+        .credentials_provider(SharedCredentialsProvider::new(credentials))
+        .endpoint_url(&endpoint.base)
+        .retry_config(RetryConfig::standard().with_max_attempts(3))
+        .timeout_config(limits)
+        .build();
+    let bare = Config { region: None, endpoint: None, ..config("") };
+    let own = Config { region: Some("eu-north-1".to_owned()), ..bare.clone() };
+    let key = || Secret::new("bedrock-api-key-YmVkcm9jay5hbWF6b24");
+    for (config, key, expected) in [
+        (&bare, None, "/eu-west-3/bedrock/aws4_request"),
+        (&own, None, "/eu-north-1/bedrock/aws4_request"),
+        (&own, key(), "Bearer bedrock-api-key"),
+    ] {
+        let asked = endpoint.asked().len();
+        let asker = connect_with(config.clone(), key, &settings).expect("an evaluator");
+        let why = asker.answer(&inquiry(vec![yes_no("Is it?")])).await.expect_err("refused");
+        assert_eq!(why, "question 1: answered 503 (ServiceUnavailableException)");
+        let asked = endpoint.asked().split_off(asked);
+        let [one] = &asked[..] else { panic!("asked {} times", asked.len()) };
+        let signed = one.headers["authorization"].to_str().expect("text");
+        assert!(signed.contains(expected), "{signed}");
+        assert!(signed.starts_with("Bearer ") || signed.contains("Credential=AKIDPROGRAM/"), "{signed}");
+    }
+}
+
+#[tokio::test]
 async fn failures_are_told_by_status_and_asked_once() {
     for (status, kind, why) in [
         (429, "ThrottlingException", "answered 429 (ThrottlingException): too many requests, or a quota is used up"),
@@ -301,7 +342,7 @@ async fn missing_credentials_and_a_missing_region_are_told() {
     assert!(why.starts_with("question 1: has no AWS credentials: ") && !why.contains("secret"), "{why}");
     assert_eq!(endpoint.asked().len(), 0);
 
-    let nowhere = aws_config::SdkConfig::builder().build();
+    let nowhere = SdkConfig::builder().build();
     let problems = Bedrock::new(&config(&endpoint.base), &nowhere, None).err().expect("nowhere");
     assert_eq!(problems.0, ["no AWS region is known; set AWS_REGION, or `region` in the configuration"]);
 }
