@@ -55,9 +55,9 @@ const COSTS: [(&str, &str, [u64; 3]); 31] = [
     ("decide", "back to a parallel step", [3, 2, 1]),
     ("cancel", "", [3, 2, 1]),
     ("send_event", "", [3, 2, 1]),
-    // The processes, then the open and the ended runs of each, here of two, then the inputs.
-    ("list_runs", "", [6, 3, 0]),
-    ("list_runs", "of a process", [3, 2, 0]),
+    // The processes, then every shard's open runs and the ended runs of each, here of two, then the inputs.
+    ("list_runs", "", [12, 3, 0]),
+    ("list_runs", "of a process", [6, 2, 0]),
     ("import_process", "", [2, 2, 1]),
     ("publish_process", "", [2, 2, 1]),
     ("get_process", "", [1, 1, 0]),

@@ -12,7 +12,7 @@
 //! | `ready/ORG/SHARD` | `TIME/RUN/STEP` | agent steps nobody has claimed, by `readySince` |
 //! | `leased/ORG/SHARD` | `TIME/RUN/STEP` | agent steps that were claimed, by the end of the lease |
 //! | `inbox/ORG/group/G`, `inbox/ORG/person/P` | `TIME/ITEM` | open work items, by when they were made |
-//! | `runs/ORG/PROCESS/open`, `…/ended` | `TIME/RUN` | runs, by when they started |
+//! | `runs/ORG/PROCESS/open/SHARD`, `…/ended` | `TIME/RUN` | runs, by when they started |
 //! | `timer/SHARD` | `TIME/ORG/RUN/KIND/STEP` | what wakes an idle run, by when |
 //! | `outbox/SHARD` | `TIME/ORG/RUN/REV` | notices that were not sent yet |
 //! | `notices/ORG` | `TIME/RUN/REV` | notices that were sent |
@@ -140,14 +140,27 @@ pub fn inbox(org: &str, assigned: &Assigned, item: &str, since: Time) -> Key {
     key(partition, format!("{since}/{item}"))
 }
 
-/// The partition of a process's open or ended runs.
-pub fn runs_partition(org: &str, process: &str, ended: bool) -> String {
-    format!("runs/{}/{}/{}", escaped(org), escaped(process), if ended { "ended" } else { "open" })
+/// The partitions of a process's open or ended runs, all of which a list of them is read from. Every write that moves a
+/// run on rewrites its entry among the open ones, so those are spread; an ended run is written there once.
+pub fn runs_partitions(org: &str, process: &str, ended: bool) -> Vec<String> {
+    match ended {
+        false => (0..SHARDS).map(|shard| open_runs(org, process, shard)).collect(),
+        true => vec![ended_runs(org, process)],
+    }
+}
+
+fn open_runs(org: &str, process: &str, shard: u8) -> String {
+    format!("runs/{}/{}/open/{shard}", escaped(org), escaped(process))
+}
+
+fn ended_runs(org: &str, process: &str) -> String {
+    format!("runs/{}/{}/ended", escaped(org), escaped(process))
 }
 
 /// A run's entry in the lists of runs.
 pub fn runs(org: &str, process: &str, ended: bool, started: Time, id: &str) -> Key {
-    key(runs_partition(org, process, ended), format!("{started}/{}", escaped(id)))
+    let partition = if ended { ended_runs(org, process) } else { open_runs(org, process, shard(id)) };
+    key(partition, format!("{started}/{}", escaped(id)))
 }
 
 /// A partition of timers.
@@ -241,6 +254,18 @@ mod tests {
         assert!(ready("o", "r", "s", t).sort <= until(t));
         assert!(ready("o", "r", "s", Time::from_millis(1_001)).sort > until(t));
         assert!(attempt("o", "r", "s").sort < journal("o", "r", 1).sort);
+    }
+
+    #[test]
+    fn a_run_is_in_one_of_the_partitions_that_its_list_is_read_from() {
+        let t = Time::from_millis(0);
+        for ended in [false, true] {
+            let read = runs_partitions("o", "p", ended);
+            assert!(
+                (0..100).all(|n| read.contains(&runs("o", "p", ended, t, &format!("r_{n}")).partition)),
+                "{read:?}"
+            );
+        }
     }
 
     #[test]

@@ -140,7 +140,7 @@ impl Store {
             Some(RunState::Active | RunState::Waiting) => &[false],
             Some(RunState::Ended | RunState::Cancelled) => &[true],
         };
-        let of = |p: &String| ends.iter().map(|e| keys::runs_partition(org, p, *e)).collect::<Vec<_>>();
+        let of = |p: &String| ends.iter().flat_map(|e| keys::runs_partitions(org, p, *e)).collect::<Vec<_>>();
         Ok(processes.iter().flat_map(of).collect())
     }
 
