@@ -65,7 +65,8 @@ impl Tool for Claim {
     const DESCRIPTION: &'static str = "Takes a ready agent step for you alone until expiresAt and returns a token, the \
         instructions, the required output and evidence, the routes to choose from, the handoff of the previous attempt, the \
         process's body and the run data. Then do the work with your own tools and submit with the token; renew if you need \
-        longer; escalate if you cannot finish. conflict means somebody has it or it is not ready: call get_work.";
+        longer; escalate if you cannot finish. conflict means somebody has it or it is not ready: claim another step of the \
+        page you have, then call get_work.";
     type Arguments = Arguments;
     type Data = Claimed;
 

@@ -116,7 +116,8 @@ impl Tool for GetWork {
     const NAME: &'static str = "get_work";
     const TITLE: &'static str = "Find work";
     const DESCRIPTION: &'static str = "What you can do now, oldest first. For an agent: the agent steps you may claim, each \
-        with the exact claim call and the handoff that the previous attempt left. For a person: your open work items, each \
+        with the exact claim call and the handoff that the previous attempt left; where many agents work, claim any of them \
+        rather than the first, which all others see first too. For a person: your open work items, each \
         with the exact decide call and the decisions it takes (rejected, returned and failed need a note); read \
         the run with get_run before you decide. Give nextCursor to the next call to read on.";
     const READ_ONLY: bool = true;

@@ -26,11 +26,11 @@ pub(super) fn claim(flow: &mut Flow<'_>, actor: &Actor, step: &str) -> Result<Re
     }
     let attempt = flow.attempt(step);
     if let Some(lease) = attempt.live(flow.now) {
-        let (issue, who) = match lease.holder == actor.subject {
-            true => ("claimed_by_you", "you hold"),
-            false => ("claimed_by_other", "another caller holds"),
+        let (issue, who, now) = match lease.holder == actor.subject {
+            true => ("claimed_by_you", "you hold", "Go on with the token of that claim."),
+            false => ("claimed_by_other", "another caller holds", "Claim another step that get_work listed."),
         };
-        let message = format!("Step `{step}` is claimed: {who} it until {}.", lease.expires_at);
+        let message = format!("Step `{step}` is claimed: {who} it until {}. {now}", lease.expires_at);
         return Err(Refusal::new(Code::Conflict, message).issue(issue).into());
     }
     Ok(lease(flow, step, attempt, &actor.subject))
