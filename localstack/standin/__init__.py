@@ -3,6 +3,7 @@
 - `dynamodb`: DynamoDB's calls go to the table server, the engine that the product embeds.
 - `executor`, `environment`, `runtime`, `output`: Lambda functions as processes of this machine, by the Lambda runtime API.
 - `assignment`: LocalStack's choice of an environment for a call, made safe for calls that come at once.
+- `telemetry`: LocalStack's record of calls, made cheaper.
 - `pump`, `deliver`: schedules of EventBridge Scheduler, which LocalStack stores, are fired.
 
 LocalStack finds them through the entry points beside this package.

@@ -13,7 +13,7 @@ from localstack.services.lambda_.invocation.lambda_models import InvocationResul
 from localstack.services.lambda_.invocation.plugins import RuntimeExecutorPlugin
 from localstack.services.lambda_.invocation.runtime_executor import RuntimeExecutor
 
-from standin import assignment
+from standin import assignment, telemetry
 from standin.environment import Environment
 
 # What a function finds beside what LocalStack tells it.
@@ -30,6 +30,7 @@ class ProcessExecutorPlugin(RuntimeExecutorPlugin):
 
     def load(self, *_args, **_kwargs):
         assignment.install()
+        telemetry.install()
         return ProcessExecutor
 
 
