@@ -33,8 +33,10 @@ class Output:
         return text
 
     def close_writer(self):
-        """This process's own end; the function's processes have theirs."""
-        os.close(self.writer)
+        """This process's own end; the function's processes have theirs. Nothing can be started with it any more."""
+        writer, self.writer = self.writer, None
+        if writer is not None:
+            os.close(writer)
 
     def _read_on(self):
         # A pipe that is full would stop the function, so somebody reads between calls too.

@@ -4,10 +4,12 @@ Invariants: a call that the process never fetched is known as such, so it can be
 twice; a process that has ended, or was ended, answers nothing any more, and with it ends its whole process group.
 """
 
+import json
 import os
 import signal
 import socket
 import subprocess
+import sys
 import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -145,8 +147,6 @@ class Process:
 
 def error(kind, message):
     """An error as Lambda words it."""
-    import json
-
     return json.dumps({"errorType": kind, "errorMessage": message}).encode()
 
 
@@ -170,6 +170,11 @@ class _Server(ThreadingHTTPServer):
         except OSError:
             pass
         self.server_close()
+
+    def handle_error(self, request, client_address):
+        """A process that ended took its connections with it; anything else is told."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
