@@ -34,6 +34,10 @@ pub struct EndpointConfig {
     /// Most bytes of a request's body.
     #[serde(default = "body_bytes")]
     pub max_body_bytes: usize,
+    /// Most bytes of an answer, counted as a function hands it over: as text in JSON once more. Without a limit when left
+    /// out, as where answers go straight to the client.
+    #[serde(default)]
+    pub max_answer_bytes: Option<usize>,
 }
 
 fn body_bytes() -> usize {
@@ -51,6 +55,7 @@ impl EndpointConfig {
             loopback_origins: false,
             allowed_hosts: Vec::new(),
             max_body_bytes: BODY_BYTES,
+            max_answer_bytes: None,
         }
     }
 

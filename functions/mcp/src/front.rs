@@ -34,6 +34,9 @@ const PREFLIGHT_SECONDS: &str = "600";
 const REQUEST_HEADERS: &str =
     "authorization, content-type, accept, mcp-protocol-version, mcp-method, mcp-name, mcp-session-id, last-event-id";
 
+/// Headers that a page may read. The second is the first as a function URL renames it.
+const EXPOSED_HEADERS: &str = "www-authenticate, x-amzn-remapped-www-authenticate";
+
 pub(crate) struct Front {
     app: Arc<App>,
     origins: Allowed,
@@ -46,7 +49,7 @@ type Refused = Box<Response<Body>>;
 
 impl Front {
     pub(crate) fn new(app: Arc<App>) -> Self {
-        let handler = Handler::new(Arc::clone(&app.tools));
+        let handler = Handler::new(Arc::clone(&app.tools), app.config.max_answer_bytes);
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
             .with_json_response(true)
@@ -197,7 +200,7 @@ fn preflight() -> Response<Body> {
 /// Lets the page of an allowed origin read the answer.
 fn share(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("www-authenticate"));
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED_HEADERS));
     headers.append(header::VARY, HeaderValue::from_static("origin"));
 }
 

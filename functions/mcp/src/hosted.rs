@@ -14,6 +14,9 @@ use mcp::{App, EndpointConfig, ProcessTools};
 /// Most bytes of a request's body: what a function URL takes.
 const BODY_BYTES: usize = 6 * 1024 * 1024;
 
+/// Most bytes that a function may answer with, its own frame included.
+const ANSWER_BYTES: usize = 6_291_556;
+
 /// The endpoint of this store.
 ///
 /// # Errors
@@ -29,6 +32,7 @@ pub(crate) fn router(settings: &Settings, cloud: Cloud) -> Result<Router, Proble
     let config = EndpointConfig {
         authorization_servers: settings.issuers.issuers.iter().map(|issuer| issuer.issuer.clone()).collect(),
         max_body_bytes: BODY_BYTES,
+        max_answer_bytes: Some(ANSWER_BYTES),
         ..EndpointConfig::new(url)
     };
     if problems.is_empty()

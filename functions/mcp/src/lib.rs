@@ -45,14 +45,11 @@ pub struct App {
     pub tools: Arc<dyn Tools>,
 }
 
-/// The whole endpoint: `/mcp`, `/healthz` and the two metadata documents.
+/// The whole endpoint: `/mcp`, `/healthz` and the metadata documents.
 pub fn router(app: Arc<App>) -> Router {
     let front = Arc::new(front::Front::new(Arc::clone(&app)));
-    let metadata = metadata::document(&app.config);
-    let served = move || std::future::ready(axum::Json(metadata.clone()));
     Router::new()
         .route(MCP_PATH, any(move |request| async move { front.handle(request).await }))
         .route("/healthz", get(|| std::future::ready("ok\n")))
-        .route(metadata::ROOT_PATH, get(served.clone()))
-        .route(metadata::MCP_PATH, get(served))
+        .merge(metadata::routes(&app.config))
 }

@@ -1,9 +1,10 @@
 //! The endpoint as a Lambda function behind a function URL: wiring only.
 
+mod event;
 mod hosted;
 
 use cloud::Settings;
-use lambda_http::Error;
+use lambda_http::{Adapter, Error, Service as _, lambda_runtime, service_fn};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
@@ -11,5 +12,6 @@ async fn main() -> Result<(), Error> {
     tracing::subscriber::set_global_default(logs::subscriber(std::io::stdout, level))?;
     let settings = Settings::read(|name| std::env::var(name).ok())?;
     let cloud = cloud::connect(&settings).await?;
-    lambda_http::run(hosted::router(&settings, cloud)?).await
+    let mut endpoint = Adapter::from(hosted::router(&settings, cloud)?);
+    lambda_runtime::run(service_fn(move |event| endpoint.call(event::plain(event)))).await
 }

@@ -33,16 +33,45 @@ pub(crate) struct Handler {
     /// Made when a client first asks: a function that starts for a call need not derive what nobody wants to see.
     listed: Arc<OnceLock<Vec<Tool>>>,
     instructions: Option<Arc<str>>,
+    max_answer_bytes: usize,
 }
+
+/// Room for what stands around a result on its way, in bytes: the protocol's frame with the client's id, and the headers.
+const FRAME_BYTES: usize = 16 * 1024;
 
 const VERSIONS: &[ProtocolVersion] =
     &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
 
 impl Handler {
-    pub(crate) fn new(tools: Arc<dyn Tools>) -> Self {
+    pub(crate) fn new(tools: Arc<dyn Tools>, max_answer_bytes: Option<usize>) -> Self {
         let instructions = tools.instructions().map(Arc::from);
-        Handler { tools, listed: Arc::default(), instructions }
+        let max_answer_bytes = max_answer_bytes.unwrap_or(usize::MAX);
+        Handler { tools, listed: Arc::default(), instructions, max_answer_bytes }
     }
+
+    /// The result, if it is small enough to be sent. A function that answers with more fails, and nobody learns why.
+    fn sendable(&self, result: CallToolResult) -> Result<CallToolResponse, ErrorData> {
+        let text = result.content.first().and_then(|block| block.as_text()).map_or("", |block| &block.text);
+        let bytes = sent_bytes(text).saturating_add(FRAME_BYTES);
+        if bytes <= self.max_answer_bytes {
+            return Ok(result.into());
+        }
+        tracing::warn!(bytes, "an answer is too large to be sent");
+        let limit = self.max_answer_bytes;
+        let message = format!(
+            "the answer has {bytes} bytes as it is sent, and this server can send {limit}. What the call was to change is \
+             changed. Ask for less: a smaller limit, or fewer inputs and roles"
+        );
+        Err(ErrorData::internal_error(message, None))
+    }
+}
+
+/// The bytes that a result of this JSON text takes in what a function hands over. It stands there as it is and once more as a
+/// string, and both in a body that is a string itself: each quote and backslash of it gets one more in the first, three in
+/// the second.
+fn sent_bytes(text: &str) -> usize {
+    let escaped = text.bytes().filter(|byte| matches!(byte, b'"' | b'\\')).count();
+    text.len().saturating_mul(2).saturating_add(escaped.saturating_mul(4))
 }
 
 fn describe(info: ToolInfo) -> Tool {
@@ -107,8 +136,8 @@ impl ServerHandler for Handler {
         };
         call.record.tool(name, outcome, answer.meter);
         match answer.outcome {
-            Ok(data) => Ok(CallToolResult::structured(error::result(Ok(data))).into()),
-            Err(Failure::Refused(error)) => Ok(CallToolResult::structured_error(error::result(Err(error))).into()),
+            Ok(data) => self.sendable(CallToolResult::structured(error::result(Ok(data)))),
+            Err(Failure::Refused(error)) => self.sendable(CallToolResult::structured_error(error::result(Err(error)))),
             Err(Failure::Broken) => Err(ErrorData::internal_error(error::BROKEN, None)),
         }
     }

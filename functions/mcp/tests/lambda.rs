@@ -38,6 +38,17 @@ async fn it_starts_and_answers() {
 }
 
 #[tokio::test]
+async fn no_address_that_anybody_calls_ends_it() {
+    let mut odd = event("GET", "/[\u{0}");
+    odd["rawQueryString"] = json!("<\"> \u{1}");
+    odd["headers"]["host"] = json!("[evil");
+    odd["headers"]["x-forwarded-proto"] = json!("not a scheme");
+    let (ended, _) = lambda::run(FUNCTION, &[], &[odd, event("GET", "/healthz")]).await;
+    let status: Vec<(&str, &Value)> = ended.iter().map(|(how, said)| (how.as_str(), &said["statusCode"])).collect();
+    assert_eq!(status, [("response", &json!(404)), ("response", &json!(200))]);
+}
+
+#[tokio::test]
 async fn it_says_everything_that_it_is_not_told() {
     let said = lambda::refusal(FUNCTION, &[("PROCESSION_LEASE_SECONDS", "0")]).await;
     for name in ["PROCESSION_TABLE", "PROCESSION_ISSUERS", "AWS_REGION", "PROCESSION_LEASE_SECONDS"] {

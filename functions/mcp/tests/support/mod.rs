@@ -60,6 +60,11 @@ impl Tools for EchoTools {
                 Err(Failure::Refused(refusal))
             }
             "break" => Err(Failure::Broken),
+            // An answer may be larger than a request.
+            _ if arguments.contains_key("letters") => {
+                let many = |name: &str| usize::try_from(arguments[name].as_u64().expect("a number")).expect("a size");
+                Ok(json!({ "text": "\"".repeat(many("quotes")) + &"x".repeat(many("letters")) }))
+            }
             "whoami" => Ok(json!({ "org": caller.org, "subject": caller.subject, "kind": caller.kind.as_str() })),
             _ => Ok(Value::Object(arguments)),
         };
@@ -92,6 +97,20 @@ pub async fn start() -> Server {
 }
 
 pub async fn start_with(change: impl FnOnce(&mut EndpointConfig)) -> Server {
+    let (app, ran) = app(change).await;
+    let base = listen(mcp::router(Arc::new(app))).await;
+    identity::install_tls();
+    // No certificates: everything here is loopback.
+    let http = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().expect("a client");
+    Server { base, http, ran, now: now() }
+}
+
+pub fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs()
+}
+
+/// The endpoint, and how often its tools ran. Its issuer's keys are served.
+pub async fn app(change: impl FnOnce(&mut EndpointConfig)) -> (App, Arc<Ran>) {
     let mut jwk = Jwk::from_encoding_key(&signing_key(), Algorithm::EdDSA).expect("a public key");
     jwk.common.key_id = Some("k".to_owned());
     let keys = json!({ "keys": [jwk] });
@@ -114,12 +133,19 @@ pub async fn start_with(change: impl FnOnce(&mut EndpointConfig)) -> Server {
     config.check().expect("a valid configuration");
     let ran = Arc::new(Ran::default());
     let tools = Arc::new(EchoTools { ran: Arc::clone(&ran) });
-    let base = listen(mcp::router(Arc::new(App { config, verifier, tools }))).await;
-    identity::install_tls();
-    // No certificates: everything here is loopback.
-    let http = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().expect("a client");
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs();
-    Server { base, http, ran, now }
+    (App { config, verifier, tools }, ran)
+}
+
+/// A token whose claims are changed; null removes one.
+pub fn token(now: u64, changes: &Value) -> String {
+    let mut claims = json!({ "iss": ISSUER, "aud": "procession", "sub": "a_screener", "org": "acme", "kind": "agent",
+                             "exp": now + 600, "iat": now });
+    for (name, value) in changes.as_object().expect("an object") {
+        claims[name] = value.clone();
+    }
+    claims.as_object_mut().expect("an object").retain(|_, value| !value.is_null());
+    let header = Header { kid: Some("k".into()), ..Header::new(Algorithm::EdDSA) };
+    encode(&header, &claims, &signing_key()).expect("a token")
 }
 
 /// An answer, read whole.
@@ -155,14 +181,7 @@ impl Server {
 
     /// A token whose claims are changed; null removes one.
     pub fn token_with(&self, changes: &Value) -> String {
-        let mut claims = json!({ "iss": ISSUER, "aud": "procession", "sub": "a_screener", "org": "acme", "kind": "agent",
-                                 "exp": self.now + 600, "iat": self.now });
-        for (name, value) in changes.as_object().expect("an object") {
-            claims[name] = value.clone();
-        }
-        claims.as_object_mut().expect("an object").retain(|_, value| !value.is_null());
-        let header = Header { kid: Some("k".into()), ..Header::new(Algorithm::EdDSA) };
-        encode(&header, &claims, &signing_key()).expect("a token")
+        token(self.now, changes)
     }
 
     pub fn now(&self) -> u64 {
