@@ -23,6 +23,10 @@ gate:
 simulate SEEDS="5000":
     SIMULATION_SEEDS={{SEEDS}} cargo test --release -p simulation
 
+# What a thousand functions at once come to, seed after seed
+load SEEDS="5":
+    cargo run --release -p simulation -- --load --runs {{SEEDS}}
+
 # The published schemas, made anew from the types
 schemas:
     UPDATE_SCHEMAS=1 cargo test -p mcp --test schemas
