@@ -10,6 +10,7 @@ SHAPES = [
     ":secret:${AWS::StackName}-claims-" + "?" * 6,
     ":schedule/${AWS::StackName}/p-" + "?" * 40,
     "${Bucket.Arn}/" + "?" * 20 + "/" + "?" * 22,
+    ":s3:::${KeptBucket}/" + "?" * 20 + "/" + "?" * 22,
 ]
 
 # What a parameter may not let through when a policy names it.

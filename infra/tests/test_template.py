@@ -69,6 +69,7 @@ SPOILED = [
     ("policies", "a parameter that brings wildcards", put("Parameters.EvaluatorModels.AllowedPattern", MANY_MODELS)),
     ("policies", "a secret's parameter without a pattern", drop("Parameters.EvaluatorSecret.AllowedPattern")),
     ("policies", "a table's parameter that brings wildcards", put("Parameters.RestoredTable.AllowedPattern", "^.*$")),
+    ("policies", "a bucket's parameter that brings wildcards", put("Parameters.KeptBucket.AllowedPattern", "^.*$")),
     ("policies", "everybody", put("Resources.BucketPolicy.Properties.PolicyDocument.Statement.0.Effect", "Allow")),
     ("policies", "a managed policy", put("Resources.McpRole.Properties.ManagedPolicyArns", ["arn:aws:iam::aws:policy/X"])),
     ("url_permissions", "no permission for the URL", drop("Resources.UrlPermission")),
@@ -216,7 +217,7 @@ class Code(unittest.TestCase):
 
     def test_the_backlog_is_what_the_sweeper_logs(self):
         self.assertRegex(self.source("functions/timer/src/sweep.rs"), r'info!\(overdue, [^)]*"swept"\)')
-        self.assertIn(".flatten_event(true)", self.source("functions/mcp/src/log.rs"))
+        self.assertIn(".flatten_event(true)", self.source("shared/logs/src/lib.rs"))
         metric = at(TEMPLATE, "Resources.OverdueMetric.Properties")
         self.assertEqual(metric["FilterPattern"], '{ $.message = "swept" }')
         self.assertEqual(metric["MetricTransformations"][0]["MetricValue"], "$.overdue")
