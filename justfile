@@ -19,6 +19,14 @@ test:
 gate:
     .ci/run
 
+# What .ci/run does on LocalStack, with functions that are built quickly
+localstack:
+    localstack/up
+    localstack/deploy --dev
+    localstack/deploy --faults
+    localstack/test
+    localstack/down
+
 # Many more seeds than the tests run
 simulate SEEDS="5000":
     SIMULATION_SEEDS={{SEEDS}} cargo test --release -p simulation
