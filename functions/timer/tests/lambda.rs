@@ -21,8 +21,8 @@ async fn it_starts_sweeps_and_fires() {
     assert_eq!(how, ["response", "response"], "{ended:?}");
     let of = |name: &str| asked.iter().filter(|asked| asked.as_str() == name).count();
     assert_eq!(of("secretsmanager.GetSecretValue"), 2);
-    // Timers, notices and alarms of every shard, and the run that fired.
-    assert_eq!(of("DynamoDB_20120810.Query"), 3 * usize::from(store::keys::SHARDS) + 1);
+    // Overdue and due timers, notices and alarms of every shard, and the run that fired.
+    assert_eq!(of("DynamoDB_20120810.Query"), 4 * usize::from(store::keys::SHARDS) + 1);
 }
 
 #[tokio::test]
