@@ -1,7 +1,7 @@
 //! The checksums of S3's objects, in the place of the library `crc-fast`, under its name (`[patch.crates-io]`).
 //!
-//! The AWS client of S3 asks that library for three checksums. It carries the tables of some sixty, 660 KB that do not
-//! compress: a ninth of what a function would weigh. This is what the client calls of it, and nothing else; a version of
+//! The AWS client of S3 asks that library for three checksums. It carries the tables of fifty, 660 KB that do not
+//! compress: a ninth of what the endpoint's zip would have. This is what the client calls of it, and nothing else; a version of
 //! the client that calls more does not compile.
 //!
 //! Evidence is stored with CRC-32, which is computed as fast as there. The other two are of objects that something else
