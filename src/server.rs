@@ -16,7 +16,7 @@ use local::timers::{self, Wake};
 use local::{Local, LocalOptions};
 use mcp::{App, EndpointConfig, ProcessTools};
 use serde::{Deserialize, Serialize};
-use store::counting::Counting;
+use store::counting::{Counting, CountingFiles};
 use store::table::Table;
 use store::{Clock as _, Parts, RandomIds, Seal, SealKey, Settings, Store};
 use tokio::net::TcpListener;
@@ -104,7 +104,7 @@ pub struct Running {
     pub data: PathBuf,
     /// The store behind the endpoint.
     pub store: Arc<Store>,
-    /// The table behind the store, which counts what it is asked.
+    /// The table behind the store, which counts what it and the bucket are asked.
     pub table: Arc<Counting<dyn Table>>,
     tasks: Vec<JoinHandle<()>>,
 }
@@ -137,6 +137,27 @@ impl Drop for Running {
 ///
 /// An address that is taken, a data folder that is another server's or cannot be used.
 pub async fn start(options: Options) -> anyhow::Result<Running> {
+    launch(options, true, |table| table).await
+}
+
+/// Starts a server without a timer loop, so that storage is asked by calls alone, and with `around` wrapped around the
+/// table that it counts.
+///
+/// # Errors
+///
+/// As for [`start`].
+pub async fn start_untimed(
+    options: Options,
+    around: impl FnOnce(Arc<dyn Table>) -> Arc<dyn Table>,
+) -> anyhow::Result<Running> {
+    launch(options, false, around).await
+}
+
+async fn launch(
+    options: Options,
+    timed: bool,
+    around: impl FnOnce(Arc<dyn Table>) -> Arc<dyn Table>,
+) -> anyhow::Result<Running> {
     let Options { listen, data, lease_seconds, speed, org, trusted, evaluator } = options;
     let listener = TcpListener::bind(listen)
         .await
@@ -156,10 +177,10 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let seal = Seal::new(vec![SealKey { id: "local".to_owned(), secret: local.key("claims")?.into_bytes() }])
         .ok_or_else(|| anyhow!("no key to seal claim tokens with"))?;
     let limits = run::Limits { lease_seconds, ..run::Limits::default() };
-    let table = Arc::new(Counting::new(local.table()));
+    let table = Arc::new(Counting::new(around(local.table())));
     let store = Arc::new(Store::new(Parts {
         table: Arc::clone(&table) as Arc<dyn Table>,
-        files: local.files(),
+        files: Arc::new(CountingFiles::new(local.files(), &table)),
         clock: Arc::new(clock),
         ids: Arc::new(RandomIds),
         alarms: wake.clone(),
@@ -185,9 +206,11 @@ pub async fn start(options: Options) -> anyhow::Result<Running> {
     let app = Arc::new(App { config, verifier, tools: Arc::new(tools) });
     let router = mcp::router(app).merge(local.links()).merge(issuer.router(&base));
 
-    let serving = tokio::spawn(accept(listener, router, CONNECTIONS));
-    let ticking = tokio::spawn(timers::run(Arc::clone(&store), wake, speed));
-    Ok(Running { mcp, issuer, data, store, table, tasks: vec![serving, ticking] })
+    let mut tasks = vec![tokio::spawn(accept(listener, router, CONNECTIONS))];
+    if timed {
+        tasks.push(tokio::spawn(timers::run(Arc::clone(&store), wake, speed)));
+    }
+    Ok(Running { mcp, issuer, data, store, table, tasks })
 }
 
 /// Serves connections until it is dropped, at most so many at once. A client that does not finish its headers does

@@ -8,11 +8,21 @@ use anyhow::Context as _;
 use tokio::task::JoinSet;
 
 use super::child::{self, Server};
+use super::steps::Walk;
 use super::unit::{self, TOOLS, Unit, User};
-use super::{LEVEL_SECONDS, Level, Times, ToolTimes, Until};
+use super::{LEVEL_SECONDS, Level, Steps, Times, ToolTimes, Until};
 
-/// How long each call of each tool took.
+/// How long each call of each tool took, by its place among [`TOOLS`].
 type Taken = [Vec<Duration>; TOOLS.len()];
+
+/// What users do over and over.
+#[derive(Clone, Copy)]
+enum Load {
+    /// Whole runs.
+    Units,
+    /// Agent steps, whose claims and submissions alone are noted.
+    Steps,
+}
 
 /// Measures one number of users on a server of its own.
 pub(super) async fn level(users: usize, until: Until) -> anyhow::Result<Level> {
@@ -24,22 +34,25 @@ pub(super) async fn level(users: usize, until: Until) -> anyhow::Result<Level> {
     for number in 0..users {
         connected.push(User::connect(&server.mcp, &issuer, number).await?);
     }
-    let (connected, _) = drive(connected, until.warm_up()).await?;
+    let (connected, _) = drive(connected, Load::Units, until.warm_up()).await?;
     let (cpu, own) = (server.cpu_ms(), child::cpu_ms("self"));
     let started = Instant::now();
-    let (_, taken) = drive(connected, until).await?;
+    let (connected, taken) = drive(connected, Load::Units, until).await?;
     let seconds = started.elapsed().as_secs_f64();
     let units = taken.last().map_or(0, Vec::len) as u64;
     let per_unit = |before: Option<f64>, after: Option<f64>| Some((after? - before?) / units as f64);
+    let (cpu_after, own_after) = (server.cpu_ms(), child::cpu_ms("self"));
+    let steps = steps(connected, until).await?;
     let level = Level {
         users,
         units,
         seconds,
         units_per_second: units as f64 / seconds,
         calls: times(taken.iter().flatten().copied().collect()),
-        server_cpu_ms_per_unit: per_unit(cpu, server.cpu_ms()),
-        driver_cpu_ms_per_unit: per_unit(own, child::cpu_ms("self")),
+        server_cpu_ms_per_unit: per_unit(cpu, cpu_after),
+        driver_cpu_ms_per_unit: per_unit(own, own_after),
         server_memory_bytes: server.peak_memory_bytes(),
+        steps,
         tools: TOOLS.iter().zip(taken).map(|(tool, taken)| ToolTimes { tool, times: times(taken) }).collect(),
     };
     server.stop().await?;
@@ -47,9 +60,19 @@ pub(super) async fn level(users: usize, until: Until) -> anyhow::Result<Level> {
     Ok(level)
 }
 
-/// Lets every user run units until it is enough, and gives back the users and how long the calls took. The first error
-/// ends it.
-async fn drive(users: Vec<User>, until: Until) -> anyhow::Result<(Vec<User>, Taken)> {
+/// Measures agent steps: each user is an agent with runs of its own.
+async fn steps(agents: Vec<User>, until: Until) -> anyhow::Result<Steps> {
+    let (agents, _) = drive(agents, Load::Steps, until.warm_up()).await?;
+    let started = Instant::now();
+    let (_, taken) = drive(agents, Load::Steps, until).await?;
+    let seconds = started.elapsed().as_secs_f64();
+    let steps = taken.get(2).map_or(0, Vec::len) as u64;
+    let calls = times(taken.into_iter().flatten().collect());
+    Ok(Steps { steps, seconds, steps_per_second: steps as f64 / seconds, calls })
+}
+
+/// Lets every user work until it is enough, and gives back the users and how long the calls took. The first error ends it.
+async fn drive(users: Vec<User>, load: Load, until: Until) -> anyhow::Result<(Vec<User>, Taken)> {
     let (time, units) = match until {
         Until::Time(time) => (time, u64::MAX),
         Until::Units(units) => (Duration::from_secs(LEVEL_SECONDS), units),
@@ -59,11 +82,19 @@ async fn drive(users: Vec<User>, until: Until) -> anyhow::Result<(Vec<User>, Tak
     for mut user in users {
         let begun = Arc::clone(&begun);
         tasks.spawn(async move {
-            let mut taken = Taken::default();
+            let (mut taken, mut walk) = (Taken::default(), Walk::default());
             while Instant::now() < end && begun.fetch_add(1, Ordering::Relaxed) < units {
-                let mut unit = Unit::default();
-                for (place, taken) in taken.iter_mut().enumerate() {
-                    taken.push(user.call(place, &mut unit).await?.took);
+                match load {
+                    Load::Units => {
+                        let mut unit = Unit::default();
+                        for (place, taken) in taken.iter_mut().enumerate() {
+                            taken.push(user.call(place, &mut unit).await?.took);
+                        }
+                    }
+                    Load::Steps => {
+                        let step = user.step(&mut walk).await?;
+                        taken.iter_mut().skip(1).zip(step).for_each(|(taken, took)| taken.push(took));
+                    }
                 }
             }
             anyhow::Ok((user, taken))

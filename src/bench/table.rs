@@ -2,13 +2,17 @@
 
 use std::fmt::Write as _;
 
-use super::{Report, Times};
+use super::{Level, Report, Times, cost, functions};
 
 /// The report as tables.
 pub fn text(report: &Report) -> String {
     let mut out = String::new();
     let load = report.load_before.map_or(String::new(), |load| format!(", load {load:.2} before"));
-    let _ = writeln!(out, "Embedded server over HTTP, driver included: {} processors{load}.", report.processors);
+    let _ = writeln!(
+        out,
+        "Measured: the embedded server over HTTP, driver included, {} processors{load}.",
+        report.processors
+    );
     let _ = writeln!(out, "A unit is start_run, claim, submit, decide: one run from start to end.\n");
     let _ = writeln!(
         out,
@@ -43,9 +47,24 @@ pub fn text(report: &Report) -> String {
             );
         }
     }
+    let _ = writeln!(out, "\nMeasured: agent steps, claim and submit, in runs of ten; each agent has its own.\n");
     let _ = writeln!(
         out,
-        "\nWhat one call asks of storage, in calls, rounds, items and bytes; DynamoDB's units; bytes on the wire:"
+        "{:>6}{:>9}{:>10}{:>10}{:>10}{:>10}{:>10}",
+        "agents", "steps", "steps/s", "p50 ms", "p95 ms", "p99 ms", "max ms"
+    );
+    for Level { users, steps, .. } in &report.levels {
+        let Times { p50_ms, p95_ms, p99_ms, max_ms } = steps.calls;
+        let _ = writeln!(
+            out,
+            "{users:>6}{:>9}{:>10.1}{p50_ms:>10.2}{p95_ms:>10.2}{p99_ms:>10.2}{max_ms:>10.2}",
+            steps.steps, steps.steps_per_second
+        );
+    }
+    let _ = writeln!(
+        out,
+        "\nCounted: what one call of a unit asks of storage, in calls, rounds, items and bytes; DynamoDB's units; bytes on \
+         the wire.\n"
     );
     let _ = writeln!(
         out,
@@ -76,6 +95,12 @@ pub fn text(report: &Report) -> String {
             s.request_bytes,
             s.answer_bytes
         );
+    }
+    if let Some(costs) = &report.costs {
+        let _ = write!(out, "\n{}", cost::text(costs));
+    }
+    if !report.functions.is_empty() {
+        let _ = write!(out, "\n{}", functions::text(&report.functions));
     }
     out
 }

@@ -7,9 +7,10 @@ use anyhow::{bail, ensure};
 use identity::Kind;
 use local::issuer::{Issuer, TokenRequest};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::http::{Answer, Bearer, Connection};
+use super::steps;
 use crate::client::{Client, arguments, request_id};
 
 /// The tools of a unit, in the order in which they are called.
@@ -42,15 +43,17 @@ steps:
 One question, one answer, one decision.
 ";
 
-const GROUP: &str = "g_readers";
-const ORG: &str = crate::server::ORG;
+/// The group behind the role of the measured processes.
+pub(super) const GROUP: &str = "g_readers";
+/// The organization of every token.
+pub(super) const ORG: &str = crate::server::ORG;
 /// Tokens outlive the longest measurement.
 const TOKEN_TTL: Duration = Duration::from_secs(24 * 3_600);
 
 /// Who takes part: an agent that works and a person who decides.
 pub(super) struct User {
-    connection: Connection,
-    agent: Bearer,
+    pub(super) connection: Connection,
+    pub(super) agent: Bearer,
     person: Bearer,
 }
 
@@ -77,22 +80,25 @@ pub(super) struct Unit {
     snapshot: String,
 }
 
+/// The answer to a claim, as far as it is looked at.
 #[derive(Deserialize)]
-struct Claimed {
-    token: String,
+pub(super) struct Claimed {
+    pub(super) token: String,
 }
 
+/// A run view, as far as it is looked at.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct View {
-    run: Run,
+pub(super) struct View {
+    pub(super) run: Run,
     work_items: Vec<Item>,
 }
 
+/// The head of a run view.
 #[derive(Deserialize)]
-struct Run {
-    id: String,
-    state: String,
+pub(super) struct Run {
+    pub(super) id: String,
+    pub(super) state: String,
     outcome: Option<String>,
 }
 
@@ -102,14 +108,23 @@ struct Item {
     snapshot: String,
 }
 
-/// Publishes the process that the unit runs.
+/// Arguments with a `requestId` that nobody used before.
+pub(super) fn requested(call: Value) -> Map<String, Value> {
+    let mut call = arguments(call);
+    call.insert("requestId".to_owned(), request_id().into());
+    call
+}
+
+/// Publishes the processes that are measured.
 pub(super) async fn publish(mcp: &str, issuer: &Issuer) -> anyhow::Result<()> {
     let token = token(issuer, Kind::Agent, "publisher", &[], true)?;
     let client = Client::connect(mcp, &token).await?;
-    let import = json!({ "source": PROCESS, "requestId": request_id() });
-    client.write("import_process", &arguments(import)).await?;
-    let publish = json!({ "name": "bench-unit", "roles": { "reader": GROUP }, "requestId": request_id() });
-    client.write("publish_process", &arguments(publish)).await?;
+    let unit = (PROCESS.to_owned(), json!({ "name": "bench-unit", "roles": { "reader": GROUP } }));
+    let steps = (steps::process(), json!({ "name": "bench-steps", "roles": {} }));
+    for (source, publish) in [unit, steps] {
+        client.write("import_process", &requested(json!({ "source": source }))).await?;
+        client.write("publish_process", &requested(publish)).await?;
+    }
     client.close().await;
     Ok(())
 }
@@ -119,7 +134,14 @@ pub(super) fn issuer(data: &Path) -> anyhow::Result<Issuer> {
     Ok(Issuer::open(data)?)
 }
 
-fn token(issuer: &Issuer, kind: Kind, subject: &str, groups: &[&str], operator: bool) -> anyhow::Result<String> {
+/// A token for somebody of the organization.
+pub(super) fn token(
+    issuer: &Issuer,
+    kind: Kind,
+    subject: &str,
+    groups: &[&str],
+    operator: bool,
+) -> anyhow::Result<String> {
     Ok(issuer.token(&TokenRequest {
         kind,
         subject: subject.to_owned(),

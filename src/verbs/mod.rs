@@ -52,7 +52,7 @@ pub enum Verb {
     Map(map::Map),
     /// Publish PROCESS.md files on a server.
     Publish(publish::Publish),
-    /// Measure the embedded server on this machine.
+    /// Measure the embedded server on this machine, and count what calls cost on AWS.
     Bench(bench::Bench),
 }
 

@@ -335,7 +335,42 @@ fn bench_measures_and_leaves_nothing() {
     for tool in report["storage"].as_array().expect("tools") {
         assert_eq!(tool["calls"], 3, "{tool}");
     }
+    assert_eq!(report["levels"][0]["steps"]["steps"], 5);
+    let sizes = report["costs"]["sizes"].as_array().expect("sizes");
+    let bytes: Vec<u64> = sizes.iter().filter_map(|size| size["runDataBytes"].as_u64()).collect();
+    assert_eq!(bytes, [1_024, 51_200, 204_800]);
+    for size in sizes {
+        assert_eq!(size["steps"][0]["writeUnits"], sizes[0]["steps"][0]["writeUnits"]);
+        assert!(size["calls"].as_array().expect("calls").iter().any(|call| call["tool"] == "get_run"));
+    }
+    assert_eq!(report["costs"]["stepFunctionsDollars"], serde_json::json!([25.0, 50.0]));
+    assert_eq!(report["functions"], Value::Null, "none were named");
     assert_eq!(std::fs::read_dir(dir.path()).expect("the folder").count(), 0, "something was left behind");
+}
+
+#[test]
+#[cfg(unix)]
+fn bench_says_which_function_does_not_start() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().expect("a folder");
+    let functions = dir.path().join("lambda");
+    let bench = ["bench", "--users", "1", "--units", "1", "--functions", text(&functions)];
+    let (nothing, missing) = exits(1, &bench);
+    assert!(missing.contains("timer-function/bootstrap.zip") && missing.contains("cargo lambda build"), "{missing}");
+    assert_eq!(nothing, "", "it is said before anything is measured");
+
+    let script = "#!/bin/sh\necho PROCESSION_TABLE is not a table >&2\nexit 3\n";
+    for name in ["mcp-function", "timer-function"] {
+        let program = functions.join(name).join("bootstrap");
+        std::fs::create_dir_all(functions.join(name)).expect("made");
+        std::fs::write(&program, script).expect("written");
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).expect("runnable");
+    }
+    let (tables, why) = exits(1, &bench);
+    assert!(tables.contains("Step Functions Standard") && tables.contains("does not start"), "{tables}");
+    for part in ["mcp-function does not start", "timer-function does not start", "status: 3", "is not a table"] {
+        assert!(why.contains(part), "{part} is not in {why}");
+    }
 }
 
 #[test]
