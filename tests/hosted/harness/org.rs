@@ -198,6 +198,11 @@ impl Org {
         arguments
     }
 
+    /// The pieces of work that are listed for the group, of all runs of the organization.
+    pub async fn listed(&self) -> usize {
+        self.aws.partition(&keys::group_inbox(&self.name, GROUP)).await.len()
+    }
+
     /// The run's stored journal: the tool of each entry. Every entry is at its place and there is one for each.
     pub async fn journal(&self, run: &str) -> Vec<String> {
         let items = self.aws.partition(&keys::run(&self.name, run)).await;
