@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.request
 
-from ops import place, processes
+from ops import listening, place, processes
 
 # Longest that either may take to be ready, in seconds.
 READY_SECONDS = 60
@@ -46,6 +46,9 @@ def main():
         told = json.loads(line)
         start(started, "localstack", [place.PLACE / "venv/bin/localstack-supervisor"], environment(told["table"]))
         wait(started["localstack"])
+        pids = [pid for one in started.values() for pid in processes.session(one["pid"])]
+        if beyond := listening.beyond_loopback(pids):
+            sys.exit(f"localstack/up: it listens on {', '.join(beyond)}, which other machines can reach; it was ended")
     except BaseException:
         for one in started.values():
             processes.end(one, 5)
