@@ -15,8 +15,11 @@ LOOPBACK = "127.0.0.1"
 
 
 @hooks.on_infra_start()
-def install():
-    """Whatever the server is told to listen on, it is a port of loopback. Runs before the server is made."""
+def stay_on_loopback():
+    """Whatever the server is told to listen on, it is a port of loopback. Runs before the server is made.
+
+    Of hooks whose functions have the same name LocalStack runs one.
+    """
     twisted.endpoints = SimpleNamespace(TCP4ServerEndpoint=on_loopback, TCP6ServerEndpoint=on_loopback)
 
 
