@@ -30,7 +30,8 @@ REQUIRED = {"CodeBucket", "Issuers"}
 
 # Kinds of resource that keep something, so that the template must say what becomes of it.
 KEEPING = {"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SecretsManager::Secret", "AWS::SQS::Queue", "AWS::Logs::LogGroup"}
-OUTLIVING = {"AWS::DynamoDB::Table", "AWS::S3::Bucket"}
+# A bucket that stays without its policy would take what is not encrypted on its way.
+OUTLIVING = {"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::S3::BucketPolicy"}
 
 FUNCTIONS = {"McpFunction", "TimerFunction"}
 

@@ -96,6 +96,7 @@ SPOILED = [
     ("data", "a table that goes with the stack", put("Resources.Table.DeletionPolicy", "Delete")),
     ("data", "a table that goes when replaced", drop("Resources.Table.UpdateReplacePolicy")),
     ("data", "a bucket that goes with the stack", drop("Resources.Bucket.DeletionPolicy")),
+    ("data", "a bucket's policy that goes with the stack", drop("Resources.BucketPolicy.DeletionPolicy")),
     ("data", "a queue of unknown fate", drop("Resources.DeadLetters.DeletionPolicy")),
     ("data", "no recovery", drop(f"{TABLE}.PointInTimeRecoverySpecification")),
     ("data", "no protection", drop(f"{TABLE}.DeletionProtectionEnabled")),
