@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use store::counting::Turns;
 
 use super::ToolStorage;
-use super::cost::Turns;
 use super::unit::{self, TOOLS, Unit, User};
 use crate::server::{self, Options};
 

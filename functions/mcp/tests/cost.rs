@@ -17,10 +17,9 @@ use async_trait::async_trait;
 use identity::{Caller, Kind};
 use mcp::{ProcessTools, Tools as _};
 use serde_json::{Value, json};
-use store::counting::Counting;
+use store::counting::{Counting, Turns};
 use store::files::{Files, FilesError, Shown};
 use store::memory::MemoryTable;
-use store::table::{Item, Key, Op, Range, Table, TableError};
 use store::{Evaluator, NoAlarms, Parts, RandomIds, Seal, SealKey, Settings, Store, SystemClock};
 
 /// Tool, which call of it, and its calls, rounds and transactions.
@@ -195,7 +194,7 @@ impl Desk {
     fn new() -> Desk {
         let secret = b"thirty-two bytes or more of secret".to_vec();
         let store = Store::new(Parts {
-            table: Arc::new(Counting::new(Arc::new(Slow(MemoryTable::new())))),
+            table: Arc::new(Counting::new(Arc::new(Turns(Arc::new(MemoryTable::new()))))),
             files: Arc::new(Bucket::default()),
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
@@ -291,25 +290,6 @@ impl Evaluator for Reader {
     async fn answer(&self, inquiry: &run::Inquiry) -> Result<Vec<run::Answer>, String> {
         let yes = if inquiry.submission.summary.as_deref() == Some("Good.") { 1.0 } else { 0.5 };
         Ok(inquiry.questions.iter().map(|_| run::Answer::Yes(yes)).collect())
-    }
-}
-
-/// Lets others go first, so that calls made together overlap.
-struct Slow(MemoryTable);
-
-#[async_trait]
-impl Table for Slow {
-    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, TableError> {
-        tokio::task::yield_now().await;
-        self.0.get(keys).await
-    }
-    async fn query(&self, range: &Range) -> Result<Vec<Item>, TableError> {
-        tokio::task::yield_now().await;
-        self.0.query(range).await
-    }
-    async fn transact(&self, ops: &[Op]) -> Result<(), TableError> {
-        tokio::task::yield_now().await;
-        self.0.transact(ops).await
     }
 }
 

@@ -10,6 +10,7 @@
 //! call of the same meter is under way, so calls made in parallel are one round.
 
 mod files;
+mod turns;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,6 +21,7 @@ use crate::dynamo::{is_plain, limits};
 use crate::table::{Item, Key, Op, Range, Table, TableError};
 
 pub use files::CountingFiles;
+pub use turns::Turns;
 
 /// Bytes that one read unit reads.
 const READ_UNIT_BYTES: usize = 4 * 1024;
@@ -336,25 +338,7 @@ mod tests {
 
     #[tokio::test]
     async fn parallel_calls_are_one_round() {
-        /// Answers only after another task had its turn, so that calls overlap.
-        struct Slow(MemoryTable);
-
-        #[async_trait]
-        impl Table for Slow {
-            async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, TableError> {
-                tokio::task::yield_now().await;
-                self.0.get(keys).await
-            }
-            async fn query(&self, range: &Range) -> Result<Vec<Item>, TableError> {
-                tokio::task::yield_now().await;
-                self.0.query(range).await
-            }
-            async fn transact(&self, ops: &[Op]) -> Result<(), TableError> {
-                self.0.transact(ops).await
-            }
-        }
-
-        let table = Counting::new(Arc::new(Slow(MemoryTable::new())));
+        let table = Counting::new(Arc::new(Turns(Arc::new(MemoryTable::new()))));
         let (range, keys) = (all(), [key("a")]);
         let ((), meter) = metered(async {
             let _ = tokio::join!(table.get(&keys), table.query(&range));

@@ -15,8 +15,8 @@ use process::limits::BRANCH_ENTRIES;
 use run::{Answer, Command, Inquiry};
 use serde_json::{Map, json};
 use store::Evaluator;
-use store::counting::{Counting, metered};
-use store::table::{Op, Table};
+use store::counting::{Counting, Turns, metered};
+use store::table::Op;
 use support::*;
 
 /// The bytes of the items that a transaction writes, keys and tags included.
@@ -81,32 +81,9 @@ async fn a_write_is_one_round_of_reads_and_one_transaction_and_a_read_is_one_rou
 
 #[tokio::test]
 async fn parallel_reads_are_one_round() {
-    /// Lets others go first, so that calls made together overlap.
-    struct Slow(store::memory::MemoryTable);
-    #[async_trait::async_trait]
-    impl Table for Slow {
-        async fn get(
-            &self,
-            keys: &[store::table::Key],
-        ) -> Result<Vec<Option<store::table::Item>>, store::table::TableError> {
-            tokio::task::yield_now().await;
-            self.0.get(keys).await
-        }
-        async fn query(
-            &self,
-            range: &store::table::Range,
-        ) -> Result<Vec<store::table::Item>, store::table::TableError> {
-            tokio::task::yield_now().await;
-            self.0.query(range).await
-        }
-        async fn transact(&self, ops: &[Op]) -> Result<(), store::table::TableError> {
-            self.0.transact(ops).await
-        }
-    }
-
     let world = World::with(LETTER).await;
     let run = world.start("letter", json!({})).await;
-    let table = Arc::new(Counting::new(Arc::new(Slow(world.probe.memory.clone()))));
+    let table = Arc::new(Counting::new(Arc::new(Turns(Arc::new(world.probe.memory.clone())))));
     let secret = b"thirty-two bytes or more of secret".to_vec();
     let store = store::Store::new(store::Parts {
         table,

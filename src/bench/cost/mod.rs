@@ -14,7 +14,6 @@ use serde::Serialize;
 use super::ToolStorage;
 use prices::{Dollars, Price, Used};
 
-pub(super) use scenario::Turns;
 pub(super) use table::text;
 
 /// Bytes of run data, as JSON, at which calls are counted.

@@ -7,12 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, ensure};
-use async_trait::async_trait;
 use identity::Kind;
 use serde_json::{Value, json};
-use store::counting::Meter;
+use store::counting::{Meter, Turns};
 use store::keys;
-use store::table::{Item, Key, Op, Range, Table, TableError};
 
 use super::Step;
 use crate::bench::ToolStorage;
@@ -87,25 +85,6 @@ pub(super) async fn play(run_data_bytes: usize) -> anyhow::Result<Counted> {
     desk.server.stop().await;
     dir.close().context("the temporary folder cannot be removed")?;
     Ok(counted)
-}
-
-/// Lets other tasks go first, so that calls that are made together are under way together.
-pub(in crate::bench) struct Turns(pub(in crate::bench) Arc<dyn Table>);
-
-#[async_trait]
-impl Table for Turns {
-    async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, TableError> {
-        tokio::task::yield_now().await;
-        self.0.get(keys).await
-    }
-    async fn query(&self, range: &Range) -> Result<Vec<Item>, TableError> {
-        tokio::task::yield_now().await;
-        self.0.query(range).await
-    }
-    async fn transact(&self, ops: &[Op]) -> Result<(), TableError> {
-        tokio::task::yield_now().await;
-        self.0.transact(ops).await
-    }
 }
 
 #[derive(Clone, Copy)]
