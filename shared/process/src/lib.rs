@@ -20,3 +20,4 @@ pub use hash::content_hash;
 pub use model::*;
 pub use problem::{Problem, Reading, Severity};
 pub use read::{ReadOptions, read, read_in_folder, read_with};
+pub use yaml::yaml;

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Number, Value};
 
-use crate::problem::Position;
+use crate::problem::{Position, Problem, Report};
 
 pub(crate) use load::load;
 
@@ -107,4 +107,20 @@ impl Node {
 /// The entries as a JSON object, in their order.
 pub(crate) fn json_object(entries: &[Entry]) -> Map<String, Value> {
     entries.iter().map(|e| (e.key.clone(), e.value.to_json())).collect()
+}
+
+/// One YAML 1.2 document of the core schema as JSON, for other files than a PROCESS.md. JSON is such a document.
+///
+/// # Errors
+///
+/// Every problem with its position: broken YAML, a key twice, a key that is not text, a tag, a merge key, a number that JSON
+/// cannot carry, and what lies deeper than [`limits::DEPTH_LEVELS`](crate::limits::DEPTH_LEVELS).
+pub fn yaml(text: &str) -> Result<Value, Vec<Problem>> {
+    let mut report = Report::default();
+    let root = load(text, 1, &mut report);
+    let problems = report.finish(None).problems;
+    match root {
+        Some(root) if problems.is_empty() => Ok(root.to_json()),
+        _ => Err(problems),
+    }
 }

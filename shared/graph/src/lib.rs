@@ -1,0 +1,36 @@
+//! agent-graph v1: documents, loader, evaluation, routes, runs, tests and bundles.
+//!
+//! Pure but for [`disk`], the edge: nothing else here reads a file, a clock or the environment, or makes an id. A
+//! [`Source`] hands over the bytes of a Provider's files; [`load`] reads and checks everything that is reachable from the
+//! manifest; the rest works on the loaded [`Provider`].
+
+mod bundle;
+mod digest;
+pub mod disk;
+pub mod documents;
+mod evaluate;
+mod failure;
+mod host;
+mod inspect;
+pub mod limits;
+mod load;
+mod locate;
+mod route;
+mod run;
+mod schemas;
+mod source;
+mod tests_runner;
+
+pub use bundle::{BuiltBundle, build};
+pub use digest::{Digest, digest_bytes, digest_value};
+pub use evaluate::{Evaluated, State, evaluate};
+pub use failure::{Diagnostic, Failure, Severity};
+pub use host::{input_digest, validate_host_action_result};
+pub use inspect::{inspect, validated};
+pub use load::{Loaded, Provider, load};
+pub use locate::{Places, code_list, code_locate, locate};
+pub use route::{RouteRequest, route};
+pub use run::{Change, checkpoint, record, resume, set_authorities, set_facts, start};
+pub use schemas::{SCHEMAS, schema_named};
+pub use source::{Memory, Source};
+pub use tests_runner::{TestReport, run_test};
