@@ -1,6 +1,7 @@
 //! Evaluation: which Routes are open in a state (section-evaluation). Linear in the nodes and edges that are reached.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -28,8 +29,8 @@ pub struct Candidate {
     pub graph: String,
     /// The node.
     pub node: String,
-    /// The state keys of the Subgraph nodes above it, outermost first.
-    pub call_path: Vec<String>,
+    /// The Subgraph nodes above it as `<graph>/<node>`, outermost first.
+    pub call_path: Arc<[String]>,
     /// The key that its Outcome is recorded under.
     pub state_key: String,
     /// Whether it can be taken.
@@ -45,6 +46,8 @@ pub struct Evaluated {
     pub evaluation: Evaluation,
     /// Every open Route, first the primary one.
     pub candidates: Vec<Candidate>,
+    /// How many nodes and edges were looked at: what the time is in proportion to.
+    pub visited: usize,
 }
 
 /// Evaluates a Graph of a loaded Provider.
