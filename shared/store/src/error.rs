@@ -67,3 +67,51 @@ impl From<FilesError> for Error {
         }
     }
 }
+
+/// `not_found` for what is not there, `conflict` for what is not any more, `invalid` for everything else. The first issue
+/// begins with the failure's code; the issue of a conflict is the code alone, in the spelling of the other ones.
+impl From<graph::Failure> for Error {
+    fn from(failure: graph::Failure) -> Error {
+        let conflict = failure.code.ends_with("-stale");
+        let code = match () {
+            () if failure.code.ends_with("-missing") => Code::NotFound,
+            () if conflict => Code::Conflict,
+            () => Code::Invalid,
+        };
+        let first = match conflict {
+            true => failure.code.replace('-', "_"),
+            false => format!("{}: {}", failure.code, failure.message),
+        };
+        let issues = std::iter::once(first).chain(failure.diagnostics.iter().map(told)).collect();
+        Error::Refused(Refusal::new(code, failure.message).issues(issues))
+    }
+}
+
+fn told(diagnostic: &graph::Diagnostic) -> String {
+    match &diagnostic.path {
+        Some(path) => format!("{}: {path}: {}", diagnostic.code, diagnostic.message),
+        None => format!("{}: {}", diagnostic.code, diagnostic.message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_of_a_graph_is_told_in_the_words_of_the_tools() {
+        let refused = |failure: graph::Failure| match Error::from(failure) {
+            Error::Refused(refusal) => (refusal.code, refusal.issues),
+            other => panic!("{other:?}"),
+        };
+        let missing = graph::Failure::new("graph-missing", "No Graph `a`.");
+        assert_eq!(refused(missing), (Code::NotFound, vec!["graph-missing: No Graph `a`.".to_owned()]));
+        let stale = graph::Failure::new("route-revision-stale", "The run went on.");
+        assert_eq!(refused(stale), (Code::Conflict, vec!["route_revision_stale".to_owned()]));
+        let error = graph::Severity::Error;
+        let fault = graph::Diagnostic::new("schema.required", error, "`id` is missing").at("provider.yaml#/");
+        let invalid = graph::Failure::new("schema-invalid", "No Provider.").with(vec![fault]);
+        let issues = ["schema-invalid: No Provider.", "schema.required: provider.yaml#/: `id` is missing"];
+        assert_eq!(refused(invalid), (Code::Invalid, issues.map(str::to_owned).to_vec()));
+    }
+}

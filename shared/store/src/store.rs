@@ -9,6 +9,7 @@ use run::{Limits, Time};
 use crate::catalogue::Versions;
 use crate::context::{Alarms, Clock, Evaluator, Ids};
 use crate::files::Files;
+use crate::graph_runs::GraphLimits;
 use crate::seal::Seal;
 use crate::table::Table;
 
@@ -17,6 +18,8 @@ use crate::table::Table;
 pub struct Settings {
     /// The limits that bound a run.
     pub limits: Limits,
+    /// The limits that bound a run of a Graph.
+    pub graph_limits: GraphLimits,
     /// The group that escalations are assigned to.
     pub operators_group: String,
     /// Most bytes of one upload.
@@ -29,6 +32,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             limits: Limits::default(),
+            graph_limits: GraphLimits::default(),
             operators_group: "operators".to_owned(),
             upload_bytes: 10 * 1024 * 1024,
             link: Duration::from_secs(15 * 60),
