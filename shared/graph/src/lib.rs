@@ -10,6 +10,7 @@ pub mod disk;
 pub mod documents;
 mod evaluate;
 mod failure;
+mod faults;
 mod host;
 mod inspect;
 pub mod limits;

@@ -14,3 +14,6 @@ pub const ALTERNATIVE_ROUTES: usize = 3;
 
 /// Deepest call path: how many Subgraphs one node may lie below.
 pub const CALL_LEVELS: usize = 64;
+
+/// The most characters of somebody's own text that a message quotes in one place.
+pub const QUOTE_CHARACTERS: usize = 80;

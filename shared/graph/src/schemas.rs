@@ -1,12 +1,51 @@
 //! The published schemas, and documents held to them: every fault at once, each with `schema.<keyword>`.
+//!
+//! A schema is compiled when it is first asked for, and once. They refer to each other by `$id` and to nothing else.
 
+mod faults;
+
+use std::sync::OnceLock;
+
+use jsonschema::{Retrieve, Uri, Validator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::failure::{Diagnostic, Failure, Severity};
+use crate::faults::Faults;
+pub(crate) use faults::tell;
+
+macro_rules! published {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../schemas/agent-graph/", $name, ".schema.json")))),*]
+    };
+}
 
 /// The published schemas by name, in the order in which they are listed: the files of `schemas/agent-graph`.
-pub const SCHEMAS: &[(&str, &str)] = &[];
+pub const SCHEMAS: &[(&str, &str)] = published!(
+    "action",
+    "bundle",
+    "code-catalog",
+    "code-location",
+    "error",
+    "evaluation",
+    "graph",
+    "host-action-result",
+    "provider",
+    "resource-file",
+    "resource-graph-action",
+    "resource-host-action",
+    "resource-location-file",
+    "resource-location-graph-action",
+    "resource-location-host-action",
+    "resource-read-receipts",
+    "route",
+    "run",
+    "skill-binding",
+    "test-case",
+);
+
+/// What stands before a schema's name in its `$id`.
+const IDENTITY: &str = "urn:procession:schemas:agent-graph:";
 
 /// The text of a published schema.
 ///
@@ -14,8 +53,57 @@ pub const SCHEMAS: &[(&str, &str)] = &[];
 ///
 /// `schema-type-unknown`.
 pub fn schema_named(name: &str) -> Result<&'static str, Failure> {
-    let _ = name;
-    todo!()
+    SCHEMAS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text).ok_or_else(|| {
+        let names: Vec<&str> = SCHEMAS.iter().map(|(name, _)| *name).collect();
+        Failure::new("schema-type-unknown", format!("there is no schema `{name}`; there are: {}", names.join(", ")))
+    })
+}
+
+/// Hands over published schemas, and nothing from anywhere else.
+struct Published;
+
+impl Retrieve for Published {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        let name = uri.as_str().strip_prefix(IDENTITY).ok_or("it is no published schema")?;
+        Ok(serde_json::from_str(schema_named(name)?)?)
+    }
+}
+
+/// The compiled form of a published schema.
+fn validator(name: &str) -> Result<&'static Validator, Failure> {
+    static COMPILED: [OnceLock<Result<Validator, String>>; SCHEMAS.len()] = [const { OnceLock::new() }; SCHEMAS.len()];
+    let text = schema_named(name)?;
+    let slot = SCHEMAS.iter().zip(&COMPILED).find(|((known, _), _)| *known == name).map(|(_, slot)| slot);
+    let compiled = slot.ok_or_else(|| Failure::new("schema-type-unknown", name.to_owned()))?.get_or_init(|| {
+        let schema: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let options = jsonschema::options().with_retriever(Published).should_validate_formats(true);
+        options.build(&schema).map_err(|error| error.to_string())
+    });
+    compiled
+        .as_ref()
+        .map_err(|error| Failure::new("schema-compile-failed", format!("the published schema `{name}`: {error}")))
+}
+
+/// A file of YAML or JSON as a value.
+///
+/// # Errors
+///
+/// `parse-failed`, with a diagnostic a fault when there are several.
+pub(crate) fn parse(path: &str, text: &[u8]) -> Result<Value, Failure> {
+    let text = std::str::from_utf8(text).map_err(|error| {
+        Failure::new("parse-failed", format!("{path}: not UTF-8 from byte {}", error.valid_up_to().saturating_add(1)))
+    })?;
+    process::yaml(text).map_err(|problems| {
+        let mut faults = Faults::default();
+        for problem in problems {
+            let place = format!("{path}:{}:{}", problem.line, problem.column);
+            faults.add(Diagnostic::new("parse-failed", Severity::Error, problem.message).at(place));
+        }
+        if faults.is_empty() {
+            faults.add(Diagnostic::new("parse-failed", Severity::Error, "cannot be read").at(path));
+        }
+        faults.failure()
+    })
 }
 
 /// A document of the named schema, from the text of a file (YAML or JSON) at `path`.
@@ -24,8 +112,7 @@ pub fn schema_named(name: &str) -> Result<&'static str, Failure> {
 ///
 /// `parse-failed`, `schema-invalid` with a diagnostic a fault.
 pub(crate) fn document<T: DeserializeOwned>(name: &str, path: &str, text: &[u8]) -> Result<T, Failure> {
-    let _ = (name, path, text);
-    todo!()
+    valid(name, path, &parse(path, text)?)
 }
 
 /// A value held to a published schema and read into its type.
@@ -34,6 +121,41 @@ pub(crate) fn document<T: DeserializeOwned>(name: &str, path: &str, text: &[u8])
 ///
 /// `schema-invalid` with a diagnostic a fault.
 pub(crate) fn valid<T: DeserializeOwned>(name: &str, path: &str, value: &Value) -> Result<T, Failure> {
-    let _ = (name, path, value);
-    todo!()
+    let validator = validator(name)?;
+    if !validator.is_valid(value) {
+        let mut faults = Faults::default();
+        for error in validator.iter_errors(value) {
+            tell(&error, path, &mut faults);
+        }
+        if !faults.is_empty() {
+            return Err(faults.failure());
+        }
+    }
+    T::deserialize(value).map_err(|error| {
+        // The schema and the type say the same, so what is left is what a machine word cannot hold.
+        let fault = Diagnostic::new("schema.type", Severity::Error, error.to_string()).at(format!("{path}#"));
+        Failure::new("schema-invalid", format!("{path}: {error}")).with(vec![fault])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_published_schema_compiles_and_is_named_for_its_file() {
+        for (name, text) in SCHEMAS {
+            let schema: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(schema["$id"], format!("{IDENTITY}{name}"));
+            assert!(jsonschema::draft202012::meta::is_valid(&schema), "{name}");
+            validator(name).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_schema_that_there_is_not_is_named_with_those_there_are() {
+        let failure = schema_named("grph").unwrap_err();
+        assert_eq!(failure.code, "schema-type-unknown");
+        assert!(failure.message.contains("host-action-result"));
+    }
 }
