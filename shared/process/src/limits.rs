@@ -68,3 +68,15 @@ pub const RUBRIC_LEVELS: usize = 10;
 
 /// The probability of yes at which a yes/no question passes where neither the file nor the server says another (check-1).
 pub const CHECK_PASS_PROBABILITY: f64 = 0.9;
+
+/// The most facts that one `graph` maps (graph-1).
+pub const GRAPH_FACTS: usize = 100;
+
+/// The longest path of a fact, in characters (graph-1).
+pub const FACT_PATH_CHARACTERS: usize = 160;
+
+/// The longest id of a provider or a graph and the longest name of an entry, in characters (graph-1).
+pub const GRAPH_ID_CHARACTERS: usize = 160;
+
+/// The longest version of a provider, in characters (graph-1).
+pub const PROVIDER_VERSION_CHARACTERS: usize = 64;

@@ -6,6 +6,7 @@
 
 mod check;
 mod fields;
+mod graph;
 
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use serde_json::{Map, Value};
 
 pub use check::{Check, Question, QuestionKind};
 pub use fields::{Field, FieldType, Fields};
+pub use graph::{DEFAULT_ENTRY, GraphBinding};
 
 /// What `next` and `on_timeout` of a branch step name to finish their branch (parallel-1). Only there is it a word of its
 /// own: a process without a parallel step may call a step so.
@@ -76,12 +78,18 @@ impl Document {
     /// The profiles that the file's keys need, in alphabetical order (core §8).
     pub fn profiles(&self) -> Vec<&'static str> {
         let checks = self.steps.iter().any(|s| s.work().is_some_and(|w| w.check.is_some()));
+        let graphs = self.graphs().next().is_some();
         let parallel = !self.regions.is_empty();
-        [(checks, CHECK_1), (parallel, PARALLEL_1)]
+        [(checks, CHECK_1), (graphs, GRAPH_1), (parallel, PARALLEL_1)]
             .into_iter()
             .filter(|(used, _)| *used)
             .map(|(_, name)| name)
             .collect()
+    }
+
+    /// The steps that a graph guides, with its binding, in file order (graph-1).
+    pub fn graphs(&self) -> impl Iterator<Item = (&Step, &GraphBinding)> {
+        self.steps.iter().filter_map(|step| Some((step, step.graph()?)))
     }
 
     /// Whether any step is assigned to `initiator`; an agent cannot start such a process (§3.4).
@@ -92,6 +100,9 @@ impl Document {
 
 /// The profile of `check` and `advisory`.
 pub const CHECK_1: &str = "check-1";
+
+/// The profile of `graph`.
+pub const GRAPH_1: &str = "graph-1";
 
 /// The profile of `parallel` and `join`.
 pub const PARALLEL_1: &str = "parallel-1";
@@ -209,6 +220,8 @@ pub struct Work {
     pub due: Option<Span>,
     /// What a model is asked about a submission before the step completes (check-1).
     pub check: Option<Check>,
+    /// The graph that guides the work; on `agent` alone (graph-1).
+    pub graph: Option<GraphBinding>,
 }
 
 impl Step {
@@ -240,6 +253,11 @@ impl Step {
             Kind::Agent(work) | Kind::Task { work, .. } => Some(work),
             _ => None,
         }
+    }
+
+    /// `graph`, on an agent step that has one.
+    pub fn graph(&self) -> Option<&GraphBinding> {
+        self.work()?.graph.as_ref()
     }
 
     /// `due`, on the kinds that take one.

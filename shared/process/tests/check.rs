@@ -115,7 +115,7 @@ fn without_an_evaluator_each_key_is_refused_where_it_stands_and_no_other_fault_i
             format!("7:5: steps[0].check: `check` {offered}"),
             "20:5: steps[1]: `task` needs `person`: a role, `initiator`, or a path to a person".to_owned(),
             "22:5: steps[1].advisroy: unknown key; a step takes id, agent, task, approve, wait, wait_until, wait_for, \
-             parallel, finish, output, evidence, next, person, on_reject, due, timeout, on_timeout"
+             parallel, finish, output, evidence, next, person, on_reject, due, timeout, on_timeout, graph"
                 .to_owned(),
             format!("23:5: steps[1].check: `check` {offered}"),
             format!("24:5: steps[1].advisory: `advisory` {offered}"),

@@ -82,6 +82,10 @@ const PIECES: &[&str] = &[
     "confidence: 0.8",
     "advisory: true\n",
     "parallel: [a]",
+    "    graph: { provider: p, graph: g }\n",
+    "    graph:\n      provider: p@1.0.0\n      graph: g\n",
+    "      facts: { a.b: inputs.a, a: steps.a.output.a }\n",
+    "require_complete: true",
     "\\u0041",
     "\"\\x41\"",
 ];

@@ -139,7 +139,7 @@ impl Store {
 
     /// What a new version may use here: `check` only while there is an evaluator (profile check-1).
     fn offered<'a>(&self, folder_name: Option<&'a str>) -> ReadOptions<'a> {
-        ReadOptions { folder_name, check: self.evaluator.is_some() }
+        ReadOptions { folder_name, check: self.evaluator.is_some(), graph: false }
     }
 
     fn publication(

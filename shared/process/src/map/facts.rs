@@ -98,7 +98,7 @@ pub(super) fn saying(step: &Step) -> String {
     }
 }
 
-/// Evidence, check, due time, and what a rejection does when no edge shows it.
+/// Evidence, check, graph, due time, and what a rejection does when no edge shows it.
 pub(super) fn terms(step: &Step) -> Vec<String> {
     let mut terms = Vec::new();
     if let Some(work) = step.work()
@@ -113,6 +113,9 @@ pub(super) fn terms(step: &Step) -> Vec<String> {
             many => format!("{many} questions"),
         };
         terms.push(format!("checked: {questions}{}", if check.advisory { ", advisory" } else { "" }));
+    }
+    if let Some(graph) = step.graph() {
+        terms.push(format!("graph: {graph}{}", if graph.require_complete { ", to its end" } else { "" }));
     }
     if let Some(due) = step.due() {
         terms.push(format!("due {}", duration(due)));

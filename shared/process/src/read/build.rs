@@ -1,11 +1,14 @@
 //! Checked drafts to steps. Nothing is reported here: what is missing was reported where it was missed.
 
 use super::branches::{Branches, Place};
+use super::graph::GraphDraft;
 use super::keys::KindKey;
 use super::next::{NextDraft, Target};
 use super::person::{Reference, Who};
 use super::step::Draft;
-use crate::model::{Branch, Check, DataPath, Kind, Next, Person, Region, Route, Step, Work};
+use crate::model::{
+    Branch, Check, DEFAULT_ENTRY, DataPath, GraphBinding, Kind, Next, Person, Region, Route, Step, Work,
+};
 
 /// The steps; `None` when a draft lacks what its kind needs.
 pub(super) fn steps(drafts: Vec<Draft<'_>>) -> Option<Vec<Step>> {
@@ -45,6 +48,10 @@ fn step(draft: Draft<'_>, following: Option<String>) -> Option<Step> {
                 next: next(draft.next, following)?,
                 due: draft.due,
                 check: draft.check.map(|questions| Check { questions, advisory: draft.advisory }),
+                graph: match draft.graph {
+                    Some(graph) => Some(binding(graph)?),
+                    None => None,
+                },
             };
             if kind == KindKey::Agent { Kind::Agent(work) } else { Kind::Task { person: person?, work } }
         }
@@ -92,6 +99,18 @@ fn person(who: Who<'_>) -> Person {
         Who::Initiator => Person::Initiator,
         Who::Path(reference) => Person::Path(path(reference)),
     }
+}
+
+fn binding(graph: GraphDraft<'_>) -> Option<GraphBinding> {
+    let (provider, version) = graph.provider?;
+    Some(GraphBinding {
+        provider: provider.to_owned(),
+        version: version.map(str::to_owned),
+        graph: graph.graph?.to_owned(),
+        entry: graph.entry.unwrap_or(DEFAULT_ENTRY).to_owned(),
+        facts: graph.facts.into_iter().map(|fact| (fact.path.to_owned(), path(fact.from))).collect(),
+        require_complete: graph.require_complete,
+    })
 }
 
 fn path(reference: Reference<'_>) -> DataPath {

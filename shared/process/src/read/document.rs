@@ -148,7 +148,7 @@ fn steps<'n>(
         return None;
     }
     let mut drafts: Vec<Draft<'n>> =
-        list.iter().enumerate().map(|(n, item)| step::step(item, &path.element(n), options.check, report)).collect();
+        list.iter().enumerate().map(|(n, item)| step::step(item, &path.element(n), options, report)).collect();
     waits(&drafts, &path, report);
     let ids = targets::resolve(&mut drafts, report);
     let branches = order::check(&drafts, &ids, inputs, report);

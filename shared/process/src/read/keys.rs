@@ -1,5 +1,6 @@
 //! Which keys stand where (core §2.1–§2.3), and the words for one that does not belong.
 
+use super::ReadOptions;
 use crate::limits::QUESTION_CHARACTERS;
 use crate::model::FieldType;
 use crate::problem::{Path, Report, did_you_mean};
@@ -20,9 +21,13 @@ pub(super) const ROUTE: &[&str] = &["to", "when"];
 /// The keys of a step that only a server with an evaluator takes (profile check-1).
 pub(super) const CHECK: &[&str] = &["check", "advisory"];
 
+/// The key of a step that only a server with graphs takes (profile graph-1).
+pub(super) const GRAPH: &str = "graph";
+
 /// The keys of a step, whatever its kind. What is not offered is left out, so that nothing suggests it.
-pub(super) fn step(check: bool) -> Vec<&'static str> {
-    STEP.iter().copied().chain(CHECK.iter().copied().filter(|_| check)).collect()
+pub(super) fn step(options: &ReadOptions<'_>) -> Vec<&'static str> {
+    let checks = CHECK.iter().copied().filter(|_| options.check);
+    STEP.iter().copied().chain(checks).chain(options.graph.then_some(GRAPH)).collect()
 }
 
 const STEP: &[&str] = &[
@@ -100,6 +105,7 @@ pub(super) fn takers(key: &str) -> &'static [KindKey] {
     match key {
         "output" | "evidence" | "check" | "advisory" => &[Agent, Task],
         "next" => &[Agent, Task, Approve, Wait, WaitUntil, WaitFor, Parallel],
+        GRAPH => &[Agent],
         "person" => &[Task, Approve],
         "on_reject" => &[Approve],
         "due" => &[Agent, Task, Approve],

@@ -11,6 +11,7 @@ mod choice;
 mod document;
 mod edges;
 mod fields;
+mod graph;
 mod keys;
 mod next;
 mod order;
@@ -33,11 +34,13 @@ pub struct ReadOptions<'a> {
     /// Whether `check` and `advisory` are offered (profile check-1). Where they are not, a file that uses them is refused
     /// with [`Problem::profile`](crate::Problem::profile).
     pub check: bool,
+    /// Whether `graph` is offered (profile graph-1), as for `check`.
+    pub graph: bool,
 }
 
 impl Default for ReadOptions<'_> {
     fn default() -> Self {
-        ReadOptions { folder_name: None, check: true }
+        ReadOptions { folder_name: None, check: true, graph: true }
     }
 }
 

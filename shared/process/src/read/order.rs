@@ -6,7 +6,7 @@
 use super::branches::{self, Branches};
 use super::edges::{self, Edge, To};
 use super::fields::Declared;
-use super::keys::KindKey;
+use super::keys::{self, KindKey};
 use super::next::{NextDraft, at_slot};
 use super::person::{self, Reference, Use, Who};
 use super::step::Draft;
@@ -120,50 +120,81 @@ fn in_turn(drafts: &[Draft<'_>], branches: &Branches, plain: &Edges) -> Edges {
 }
 
 /// A path that leads into another step's output.
-struct IntoStep {
+struct IntoStep<'n> {
     /// The step that it leads into.
     source: usize,
-    /// The step that uses it, under this key.
+    /// The step that uses it, in this place.
     user: usize,
-    key: &'static str,
+    place: Place<'n>,
     at: Position,
 }
 
+/// Where a step uses a path.
+#[derive(Debug, Clone, Copy)]
+enum Place<'n> {
+    /// Under a key of its own, and cannot do without.
+    Key(&'static str),
+    /// For a fact of its graph, which is left out when there is nothing.
+    Fact(&'n str),
+}
+
+impl Place<'_> {
+    /// Tells `say` the path of the place in this step.
+    fn told(self, step: &Path<'_>, say: impl FnOnce(&Path<'_>)) {
+        match self {
+            Place::Key(key) => say(&step.key(key)),
+            Place::Fact(fact) => say(&step.key(keys::GRAPH).key("facts").key(fact)),
+        }
+    }
+}
+
 /// Checks that every path into run data names a declared field; returns those that lead into steps.
-fn paths(drafts: &[Draft<'_>], ids: &Ids<'_>, inputs: &Declared, report: &mut Report) -> Vec<IntoStep> {
+fn paths<'n>(drafts: &[Draft<'n>], ids: &Ids<'_>, inputs: &Declared, report: &mut Report) -> Vec<IntoStep<'n>> {
     let steps = Path::Root.key("steps");
     let mut into_steps = Vec::new();
     for (n, draft) in drafts.iter().enumerate() {
         let step = steps.element(n);
-        let mut one = |reference: Reference<'_>, at: Position, key: &'static str, wanted: FieldType| {
-            let path = step.key(key);
-            let used = Use { at, path: &path, wanted };
-            if let Some(source) = person::resolve(reference, &used, inputs, drafts, &ids.by_id, report) {
-                into_steps.push(IntoStep { source, user: n, key, at });
-            }
+        let mut one = |reference: Reference<'_>, at: Position, place: Place<'n>, wanted: Option<FieldType>| {
+            place.told(&step, |path| {
+                let used = Use { at, path, wanted };
+                match person::resolve(reference, &used, inputs, drafts, &ids.by_id, report) {
+                    // What a step itself has for output is there when it is submitted, and only a graph looks then.
+                    Some(source) if source == n && matches!(place, Place::Fact(_)) => {}
+                    Some(source) => into_steps.push(IntoStep { source, user: n, place, at }),
+                    None => {}
+                }
+            });
         };
         if let Some((Who::Path(reference), at)) = &draft.person {
-            one(*reference, *at, "person", FieldType::Person);
+            one(*reference, *at, Place::Key("person"), Some(FieldType::Person));
         }
         if let Some((reference, at)) = &draft.until {
-            one(*reference, *at, "wait_until", FieldType::Datetime);
+            one(*reference, *at, Place::Key("wait_until"), Some(FieldType::Datetime));
+        }
+        for fact in draft.graph.iter().flat_map(|graph| &graph.facts) {
+            one(fact.from, fact.at, Place::Fact(fact.path), None);
         }
     }
     into_steps
 }
 
 /// Checks that the steps which paths lead into come before those that use them.
-fn come_before(drafts: &[Draft<'_>], branches: &Branches, all: &Edges, into_steps: Vec<IntoStep>, report: &mut Report) {
+fn come_before(
+    drafts: &[Draft<'_>],
+    branches: &Branches,
+    all: &Edges,
+    into_steps: Vec<IntoStep<'_>>,
+    report: &mut Report,
+) {
     let steps = Path::Root.key("steps");
     let name = |n: usize| drafts.get(n).and_then(|d| d.id).map(|(id, _)| shorten(id)).unwrap_or_default();
     let dominators = Dominators::new(all, 0);
     let closure = Closure::new(all);
-    for IntoStep { source, user, key, at } in into_steps {
+    for IntoStep { source, user, place, at } in into_steps {
         if !dominators.reached(source) || !dominators.reached(user) {
             continue;
         }
         let step = steps.element(user);
-        let path = step.key(key);
         let source_name = name(source);
         if let (Some(own), Some(other)) = (branches.of(user), branches.of(source))
             && own.region == other.region
@@ -174,7 +205,7 @@ fn come_before(drafts: &[Draft<'_>], branches: &Branches, all: &Edges, into_step
                 "`{source_name}` is in another branch of `{parallel}`, which runs at the same time; use a field of this \
                  branch, or of a step before `{parallel}`"
             );
-            report.error(at, &path, what);
+            place.told(&step, |path| report.error(at, path, what));
             continue;
         }
         // The first time that a run comes here, `source` must be able to lie behind it.
@@ -182,11 +213,11 @@ fn come_before(drafts: &[Draft<'_>], branches: &Branches, all: &Edges, into_step
             let what = format!(
                 "`{source_name}` is never completed before this step; use a field of a step that comes earlier"
             );
-            report.error(at, &path, what);
-        } else if !dominators.dominates(source, user) {
+            place.told(&step, |path| report.error(at, path, what));
+        } else if matches!(place, Place::Key(_)) && !dominators.dominates(source, user) {
             let what =
                 format!("some routes come here without `{source_name}`; a run that skipped it fails at this step");
-            report.warning(at, &path, what);
+            place.told(&step, |path| report.warning(at, path, what));
         }
     }
 }

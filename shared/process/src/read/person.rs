@@ -55,7 +55,8 @@ pub(super) fn until<'n>(node: &'n Node, path: &Path<'_>, report: &mut Report) ->
     reference(text, node, path, report)
 }
 
-fn reference<'n>(text: &'n str, node: &Node, path: &Path<'_>, report: &mut Report) -> Option<Reference<'n>> {
+/// The path into run data that the text of `node` is.
+pub(super) fn reference<'n>(text: &'n str, node: &Node, path: &Path<'_>, report: &mut Report) -> Option<Reference<'n>> {
     let found = parse(text);
     if found.is_none() {
         report.error(node.at, path, format!("`{}` is not a path into run data; {PATH_FORM}", shorten(text)));
@@ -76,8 +77,8 @@ fn parse(text: &str) -> Option<Reference<'_>> {
 pub(super) struct Use<'p> {
     pub(super) at: Position,
     pub(super) path: &'p Path<'p>,
-    /// The type that the field must have.
-    pub(super) wanted: FieldType,
+    /// The type that the field must have; where any will do, so will none, and a field may be optional.
+    pub(super) wanted: Option<FieldType>,
 }
 
 /// Checks that a path names a declared field of the right type; returns the step it leads into, when it is a step's
@@ -129,26 +130,30 @@ fn declared(field: &str, fields: &Declared, place: &str, used: &Use<'_>, report:
             let meant = report.suggest(field, fields.names());
             let what = match meant {
                 Some(_) => format!("{place} has no field `{}`{}", shorten(field), did_you_mean(meant)),
-                None => format!("{place} has no field `{}`; declare it as {}", shorten(field), keys::a(used.wanted)),
+                None => {
+                    let kind = used.wanted.map(|wanted| format!(" as {}", keys::a(wanted))).unwrap_or_default();
+                    format!("{place} has no field `{}`; declare it{kind}", shorten(field))
+                }
             };
             report.error(used.at, used.path, what);
         }
         // The declaration has its own problem.
         Some(None) => {}
-        Some(Some(found)) if found.kind != used.wanted => {
-            let what = format!(
-                "`{}` in {place} is {}; this needs {}",
-                shorten(field),
-                keys::a(found.kind),
-                keys::a(used.wanted)
-            );
-            report.error(used.at, used.path, what);
+        Some(Some(found)) => {
+            let Some(wanted) = used.wanted else { return };
+            if found.kind != wanted {
+                let what = format!(
+                    "`{}` in {place} is {}; this needs {}",
+                    shorten(field),
+                    keys::a(found.kind),
+                    keys::a(wanted)
+                );
+                report.error(used.at, used.path, what);
+            } else if found.optional {
+                let what = format!("`{}` in {place} is optional; a run without it fails at this step", shorten(field));
+                report.warning(used.at, used.path, what);
+            }
         }
-        Some(Some(found)) if found.optional => {
-            let what = format!("`{}` in {place} is optional; a run without it fails at this step", shorten(field));
-            report.warning(used.at, used.path, what);
-        }
-        Some(Some(_)) => {}
     }
 }
 

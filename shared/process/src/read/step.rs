@@ -1,15 +1,17 @@
 //! One step on its own (core §2.2): its kind, the keys that the kind takes, and the form of every value. What only the
 //! other steps can tell (targets, paths, order) is left in the [`Draft`] for the rules after it.
 
+use super::ReadOptions;
 use super::check;
 use super::fields::{self, Declared};
+use super::graph::{self, GraphDraft};
 use super::keys::{self, KindKey};
 use super::next::{NextDraft, Slot, Target, next, target};
 use super::parallel::{self, Fork};
 use super::person::{self, Reference, Who};
 use super::words;
 use crate::limits::ID_CHARACTERS;
-use crate::model::{CHECK_1, EvidenceKind, Question, Span};
+use crate::model::{CHECK_1, EvidenceKind, GRAPH_1, Question, Span};
 use crate::problem::{Path, Position, Report, shorten};
 use crate::yaml::{Data, Entry, Node};
 
@@ -38,6 +40,8 @@ pub(super) struct Draft<'n> {
     pub(super) check: Option<Vec<Question>>,
     /// `advisory`.
     pub(super) advisory: bool,
+    /// `graph`.
+    pub(super) graph: Option<GraphDraft<'n>>,
     /// `next`.
     pub(super) next: NextDraft<'n>,
     /// `on_reject`.
@@ -73,8 +77,9 @@ impl<'n> Draft<'n> {
     }
 }
 
-/// The step that the value at `path` describes; without `checks`, the keys of the profile check-1 are refused for that.
-pub(super) fn step<'n>(node: &'n Node, path: &Path<'_>, checks: bool, report: &mut Report) -> Draft<'n> {
+/// The step that the value at `path` describes. Keys of a profile that is not offered are refused for that.
+pub(super) fn step<'n>(node: &'n Node, path: &Path<'_>, options: &ReadOptions<'_>, report: &mut Report) -> Draft<'n> {
+    let checks = options.check;
     let mut draft = Draft {
         at: node.at,
         id: None,
@@ -87,6 +92,7 @@ pub(super) fn step<'n>(node: &'n Node, path: &Path<'_>, checks: bool, report: &m
         evidence: Vec::new(),
         check: None,
         advisory: false,
+        graph: None,
         next: NextDraft::Absent,
         on_reject: None,
         due: None,
@@ -126,13 +132,20 @@ pub(super) fn step<'n>(node: &'n Node, path: &Path<'_>, checks: bool, report: &m
             key if !checks && keys::CHECK.contains(&key) => {
                 report.profile(entry.key_at, &here, CHECK_1, format!("`{key}`"), "evaluator");
             }
+            keys::GRAPH if !options.graph => {
+                report.profile(entry.key_at, &here, GRAPH_1, format!("`{}`", keys::GRAPH), "graphs");
+            }
             _ if value(&mut draft, entry, &here, report) => {}
             key if check::QUESTION.contains(&key) && entries.iter().any(|e| e.key == "check") => {
                 let what = format!("is a key of a question; put it within `check`: `check: [{{ ask: …, {key}: … }}]`");
                 report.error(entry.key_at, &here, what);
             }
+            key if graph::GRAPH.contains(&key) && entries.iter().any(|e| e.key == keys::GRAPH) => {
+                let what = format!("is a key of `graph`; put it within: `graph: {{ provider: …, {key}: … }}`");
+                report.error(entry.key_at, &here, what);
+            }
             _ => {
-                let meant = keys::unknown(entry, path, "a step", &keys::step(checks), report);
+                let meant = keys::unknown(entry, path, "a step", &keys::step(options), report);
                 has_id |= meant == Some("id");
                 check_meant |= meant == Some("check");
                 kind_meant |= meant.is_some_and(|key| KindKey::of(key).is_some());
@@ -207,6 +220,7 @@ fn value<'n>(draft: &mut Draft<'n>, entry: &'n Entry, path: &Path<'_>, report: &
         "evidence" => draft.evidence = evidence(node, path, report),
         "check" => draft.check = check::check(node, path, report),
         "advisory" => draft.advisory = keys::boolean(node, path, report).unwrap_or_default(),
+        keys::GRAPH => draft.graph = graph::graph(node, path, report),
         "next" => draft.next = next(node, draft.kind, path, report),
         "on_reject" => {
             draft.on_reject = target(node, Slot::OnReject, path, report);

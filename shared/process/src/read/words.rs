@@ -1,6 +1,9 @@
 //! The small words of a file: names, ids, roles, outcomes, durations (core §2.1, §2.2, §2.4).
 
-use crate::limits::{ANSWER_NAME_CHARACTERS, ID_CHARACTERS, NAME_CHARACTERS, SPAN_DAYS};
+use crate::limits::{
+    ANSWER_NAME_CHARACTERS, FACT_PATH_CHARACTERS, GRAPH_ID_CHARACTERS, ID_CHARACTERS, NAME_CHARACTERS,
+    PROVIDER_VERSION_CHARACTERS, SPAN_DAYS,
+};
 use crate::model::Span;
 
 /// `^[a-z0-9]+(-[a-z0-9]+)*$`, 1–64 characters.
@@ -23,6 +26,39 @@ pub(super) fn is_role(text: &str) -> bool {
     text.len() <= ID_CHARACTERS
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+}
+
+/// `^[a-z0-9]([a-z0-9._/-]*[a-z0-9])?$`: what names a provider, a graph and an entry (graph-1).
+pub(super) fn is_graph_id(text: &str) -> bool {
+    let end = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+    text.len() <= GRAPH_ID_CHARACTERS
+        && end(text.bytes().next())
+        && end(text.bytes().next_back())
+        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'_' | b'/' | b'-'))
+}
+
+/// Three numbers joined by dots, and maybe what follows a hyphen: a version of a provider (graph-1).
+pub(super) fn is_version(text: &str) -> bool {
+    let (numbers, label) = match text.split_once('-') {
+        Some((numbers, label)) => (numbers, Some(label)),
+        None => (text, None),
+    };
+    let number = |part: &str| {
+        !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()) && (part == "0" || !part.starts_with('0'))
+    };
+    let labelled =
+        |label: &str| !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-'));
+    text.len() <= PROVIDER_VERSION_CHARACTERS
+        && numbers.split('.').count() == 3
+        && numbers.split('.').all(number)
+        && label.is_none_or(labelled)
+}
+
+/// Names joined by dots, each of letters, digits, `_` and `-`: where a fact stands (graph-1).
+pub(super) fn is_fact_path(text: &str) -> bool {
+    let name =
+        |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+    text.len() <= FACT_PATH_CHARACTERS && text.split('.').all(name)
 }
 
 /// One line of 1–64 characters, with something on it.
@@ -96,6 +132,29 @@ mod tests {
         }
         for bad in ["", " ", "\u{a0}", "a\nb", "a\u{2028}b", "a\tb", "a\0", &"x".repeat(65)] {
             assert!(!is_outcome(bad), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn graphs_versions_and_facts() {
+        for good in ["a", "acme/release", "a.b_c-d/e9", "0", &"x".repeat(160)] {
+            assert!(is_graph_id(good), "{good}");
+        }
+        for bad in ["", "/a", "a/", "-a", "a.", "A", "a b", "a@1.0.0", "\u{e4}", &"x".repeat(161)] {
+            assert!(!is_graph_id(bad), "{bad}");
+        }
+        for good in ["0.0.0", "1.20.3", "1.2.3-rc.1", "1.2.3-a-b"] {
+            assert!(is_version(good), "{good}");
+        }
+        for bad in ["", "1", "1.2", "1.2.3.4", "01.2.3", "1.2.x", "1.2.3-", "1.2.3-\u{e4}", "^1.2.3", "1..3", "latest"]
+        {
+            assert!(!is_version(bad), "{bad}");
+        }
+        for good in ["a", "a.b", "items.0.id", "A_b-c", &"x".repeat(160)] {
+            assert!(is_fact_path(good), "{good}");
+        }
+        for bad in ["", ".", "a.", ".a", "a..b", "a b", "a/b", "\u{e4}", &"x".repeat(161)] {
+            assert!(!is_fact_path(bad), "{bad}");
         }
     }
 

@@ -5,7 +5,7 @@ mod literal;
 mod parallel;
 mod write;
 
-use process::{DataPath, Document, Kind, Next, Person};
+use process::{DEFAULT_ENTRY, DataPath, Document, GraphBinding, Kind, Next, Person};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -191,6 +191,20 @@ fn build(plan: &Plan, n: usize, last: usize) -> (Value, String) {
             line += &format!(" check={}", check::shown(&asked.expect));
         }
     }
+    if kind == "agent" && plan.flags & 32 == 0 {
+        let version = if plan.flags & 64 == 0 { "@1.2.0" } else { "" };
+        let provider = format!("acme/release{version}");
+        let mut facts = json!({ "release.owner": "inputs.owner", "start": "inputs.start" });
+        for (place, (field, _)) in plan.output.iter().enumerate() {
+            facts[format!("own.f{place}")] = json!(format!("steps.{}.output.{field}", id(n)));
+        }
+        step["graph"] = json!({ "provider": provider, "graph": "g", "facts": facts });
+        if plan.flags & 128 == 0 {
+            step["graph"]["entry"] = json!("begin");
+            step["graph"]["require_complete"] = json!(true);
+        }
+        line += &format!(" graph={}", step["graph"]);
+    }
     if matches!(kind, "agent" | "task" | "approve") && plan.flags & 2 == 0 {
         step["due"] = json!(span);
         line += &format!(" due={seconds}s");
@@ -232,6 +246,22 @@ fn build(plan: &Plan, n: usize, last: usize) -> (Value, String) {
         line += &format!(" timeout={seconds}s on_timeout={on_timeout}");
     }
     (step, line)
+}
+
+/// A graph as the file has it.
+fn written(graph: &GraphBinding) -> Value {
+    let version = graph.version.as_ref().map(|version| format!("@{version}")).unwrap_or_default();
+    let facts: Map<String, Value> =
+        graph.facts.iter().map(|(fact, from)| (fact.clone(), json!(from.to_string()))).collect();
+    let provider = format!("{}{version}", graph.provider);
+    let mut value = json!({ "provider": provider, "graph": graph.graph, "facts": facts });
+    if graph.require_complete {
+        value["entry"] = json!(graph.entry);
+        value["require_complete"] = json!(true);
+    } else {
+        assert_eq!(graph.entry, DEFAULT_ENTRY);
+    }
+    value
 }
 
 /// The steps of a document, one line each, in the words of the file.
@@ -277,6 +307,9 @@ pub fn describe(document: &Document) -> Vec<String> {
                 if let Some(check) = &work.check {
                     line += &format!(" check={}", check::shown(check));
                 }
+            }
+            if let Some(graph) = step.graph() {
+                line += &format!(" graph={}", written(graph));
             }
             if let Some(due) = step.due() {
                 line += &format!(" due={}s", due.seconds);
