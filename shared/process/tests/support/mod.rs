@@ -5,6 +5,8 @@ mod literal;
 mod parallel;
 mod write;
 
+use std::collections::BTreeMap;
+
 use process::{DEFAULT_ENTRY, DataPath, Document, GraphBinding, Kind, Next, Person};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -194,9 +196,12 @@ fn build(plan: &Plan, n: usize, last: usize) -> (Value, String) {
     if kind == "agent" && plan.flags & 32 == 0 {
         let version = if plan.flags & 64 == 0 { "@1.2.0" } else { "" };
         let provider = format!("acme/release{version}");
-        let mut facts = json!({ "release.owner": "inputs.owner", "start": "inputs.start" });
+        let mut facts = BTreeMap::new();
+        for (fact, from) in [("release.owner", "inputs.owner"), ("start", "inputs.start")] {
+            facts.insert(fact.to_owned(), from.to_owned());
+        }
         for (place, (field, _)) in plan.output.iter().enumerate() {
-            facts[format!("own.f{place}")] = json!(format!("steps.{}.output.{field}", id(n)));
+            facts.insert(format!("own.f{place}"), format!("steps.{}.output.{field}", id(n)));
         }
         step["graph"] = json!({ "provider": provider, "graph": "g", "facts": facts });
         if plan.flags & 128 == 0 {
@@ -248,11 +253,11 @@ fn build(plan: &Plan, n: usize, last: usize) -> (Value, String) {
     (step, line)
 }
 
-/// A graph as the file has it.
+/// A graph as the file has it, its facts sorted: a file may have them in any order.
 fn written(graph: &GraphBinding) -> Value {
     let version = graph.version.as_ref().map(|version| format!("@{version}")).unwrap_or_default();
-    let facts: Map<String, Value> =
-        graph.facts.iter().map(|(fact, from)| (fact.clone(), json!(from.to_string()))).collect();
+    let facts: BTreeMap<String, String> =
+        graph.facts.iter().map(|(fact, from)| (fact.clone(), from.to_string())).collect();
     let provider = format!("{}{version}", graph.provider);
     let mut value = json!({ "provider": provider, "graph": graph.graph, "facts": facts });
     if graph.require_complete {
