@@ -24,11 +24,11 @@ mod source;
 mod tests_runner;
 mod version;
 
-pub use bundle::{BuiltBundle, build};
+pub use bundle::{BUNDLE_MANIFEST, BuiltBundle, PROVIDER_MANIFEST, build, refuse_overlap};
 pub use digest::{Digest, digest_bytes, digest_value};
 pub use evaluate::{Evaluated, State, evaluate};
 pub use failure::{Diagnostic, Failure, Severity};
-pub use host::{input_digest, validate_host_action_result};
+pub use host::{input_digest, validate_host_action_result, validate_host_action_result_of};
 pub use inspect::{inspect, validated};
 pub use keys::{near_keys, node_at, recordable};
 pub use load::{Loaded, Provider, load};
