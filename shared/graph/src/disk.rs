@@ -1,9 +1,15 @@
 //! The edge: a Provider's files in a folder. Nothing is ever read outside it, whatever symbolic links say.
+//!
+//! What a link leads to is asked of the file system for the whole path, so a link in the middle of one counts like a link at
+//! its end. A link that stays in the folder is followed.
 
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::failure::Failure;
+use crate::limits::{FILE_BYTES, FOLDER_LEVELS, PROVIDER_FILES};
 use crate::source::Source;
 
 /// A folder of files.
@@ -19,25 +25,101 @@ impl Disk {
     ///
     /// `file-missing`.
     pub fn of(manifest: &Path) -> Result<(Disk, String), Failure> {
-        let _ = manifest;
-        todo!()
+        let missing = || Failure::new("file-missing", format!("there is no file {}", manifest.display()));
+        let name = manifest.file_name().and_then(|name| name.to_str()).ok_or_else(missing)?;
+        let folder = match manifest.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let root = fs::canonicalize(folder).map_err(|_| missing())?;
+        if !fs::metadata(root.join(name)).is_ok_and(|file| file.is_file()) {
+            return Err(missing());
+        }
+        Ok((Disk { root }, name.to_owned()))
     }
 
     /// The folder, absolute and without links.
     pub fn folder(&self) -> &Path {
         &self.root
     }
+
+    /// Where a path really is; `None` when there is nothing.
+    fn real(&self, path: &str) -> Result<Option<PathBuf>, Failure> {
+        match fs::canonicalize(self.root.join(path)) {
+            Ok(real) if real.starts_with(&self.root) => Ok(Some(real)),
+            Ok(_) => {
+                let message =
+                    format!("`{path}` leads out of the Provider root by a symbolic link; put the file itself there");
+                Err(Failure::new("path-symlink-outside-provider", message))
+            }
+            Err(error) if absent(&error) => Ok(None),
+            Err(error) => Err(unreadable(path, &error)),
+        }
+    }
+
+    /// The entries of a folder, by name.
+    fn entries(&self, folder: &str) -> Result<Vec<(String, fs::FileType)>, Failure> {
+        let Some(real) = self.real(folder)? else { return Ok(Vec::new()) };
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(real).map_err(|error| unreadable(folder, &error))? {
+            let entry = entry.map_err(|error| unreadable(folder, &error))?;
+            let name = entry.file_name().into_string().map_err(|name| {
+                let message = format!("the name {} in `{folder}` is not UTF-8", name.to_string_lossy());
+                Failure::new("file-read-failed", message)
+            })?;
+            let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+            entries.push((path, entry.file_type().map_err(|error| unreadable(folder, &error))?));
+        }
+        Ok(entries)
+    }
+}
+
+/// Whether this says that there is no such file.
+fn absent(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory | InvalidInput | InvalidFilename)
+}
+
+fn unreadable(path: &str, error: &io::Error) -> Failure {
+    Failure::new("file-read-failed", format!("cannot read `{path}`: {error}"))
 }
 
 impl Source for Disk {
     fn read(&self, path: &str) -> Result<Option<Arc<[u8]>>, Failure> {
-        let _ = path;
-        todo!()
+        let Some(real) = self.real(path)? else { return Ok(None) };
+        let about = fs::metadata(&real).map_err(|error| unreadable(path, &error))?;
+        if !about.is_file() {
+            return Ok(None);
+        }
+        if about.len() > FILE_BYTES as u64 {
+            let message = format!("`{path}` has {} bytes; a file may have {FILE_BYTES}", about.len());
+            return Err(Failure::new("file-read-failed", message));
+        }
+        fs::read(&real).map(|bytes| Some(bytes.into())).map_err(|error| unreadable(path, &error))
     }
 
     fn list(&self, folder: &str) -> Result<Vec<String>, Failure> {
-        let _ = folder;
-        todo!()
+        let mut files = Vec::new();
+        let mut open = vec![(folder.to_owned(), 0_usize)];
+        while let Some((folder, level)) = open.pop() {
+            for (path, kind) in self.entries(&folder)? {
+                if kind.is_dir() {
+                    if level >= FOLDER_LEVELS {
+                        let message = format!("`{path}` lies deeper than {FOLDER_LEVELS} folders");
+                        return Err(Failure::new("file-read-failed", message));
+                    }
+                    open.push((path, level.saturating_add(1)));
+                } else if kind.is_file() || self.real(&path)?.is_some_and(|real| real.is_file()) {
+                    files.push(path);
+                }
+                if files.len() > PROVIDER_FILES {
+                    let message = format!("`{folder}` and others hold more than {PROVIDER_FILES} files");
+                    return Err(Failure::new("file-read-failed", message));
+                }
+            }
+        }
+        files.sort();
+        Ok(files)
     }
 
     fn root(&self) -> Option<&str> {

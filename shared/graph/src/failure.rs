@@ -67,6 +67,13 @@ impl Failure {
     }
 }
 
+impl Failure {
+    /// The refusal as one diagnostic of something larger.
+    pub(crate) fn diagnostic(self) -> Diagnostic {
+        Diagnostic::new(self.code, Severity::Error, self.message)
+    }
+}
+
 impl Diagnostic {
     /// A diagnostic of this code.
     pub fn new(code: impl Into<Cow<'static, str>>, severity: Severity, message: impl Into<String>) -> Diagnostic {

@@ -17,3 +17,31 @@ pub const CALL_LEVELS: usize = 64;
 
 /// The most characters of somebody's own text that a message quotes in one place.
 pub const QUOTE_CHARACTERS: usize = 80;
+
+/// Most nodes and edges that one evaluation looks at, those of a Graph again for each call path that enters it: Graphs that
+/// enter the next one twice each double it at every level.
+pub const EVALUATION_VISITS: usize = 5_000_000;
+
+/// Most Subgraph nodes that one evaluation enters.
+pub const EVALUATION_FRAMES: usize = 20_000;
+
+/// Most Routes that one evaluation finds open.
+pub const EVALUATION_ROUTES: usize = 200_000;
+
+/// Most bytes of the state keys that one evaluation holds: they grow with the call path.
+pub const EVALUATION_KEYS_BYTES: usize = 64 * 1024 * 1024;
+
+/// Most diagnostics of one Evaluation; a last one says how many there are.
+pub const EVALUATION_DIAGNOSTICS: usize = 100;
+
+/// The longest id, in characters.
+pub const ID_CHARACTERS: usize = 160;
+
+/// The longest identity of a host protocol, in characters.
+pub const PROTOCOL_CHARACTERS: usize = 500;
+
+/// The most nodes of a circle that a message names.
+pub const CYCLE_NODES: usize = 20;
+
+/// The deepest folder below the one that is listed.
+pub const FOLDER_LEVELS: usize = 64;

@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use crate::failure::{Diagnostic, Failure, Severity};
 use crate::faults::Faults;
-pub(crate) use faults::tell;
+
+pub(crate) use faults::{quote, said, tell};
 
 macro_rules! published {
     ($($name:literal),* $(,)?) => {

@@ -22,11 +22,13 @@ pub(crate) fn tell(error: &ValidationError<'_>, path: &str, faults: &mut Faults)
             }
         }
         Kind::OneOfNotValid { context } => {
-            add(keyword, choice(error.instance()));
+            // What is wrong with the form that was meant says more than that no form fits, so it comes first.
             let meant = context.iter().find(|branch| !branch.iter().any(discriminates));
             for error in meant.into_iter().flatten() {
                 tell(error, path, faults);
             }
+            let choice = choice(error.instance());
+            faults.add(Diagnostic::new(format!("schema.{keyword}"), Severity::Error, choice).at(place));
         }
         Kind::PropertyNames { error: inner } => {
             add(keyword, format!("the key {} {}", quote(&text(inner.instance())), said(inner)));
@@ -51,7 +53,7 @@ fn choice(value: &Value) -> String {
 }
 
 /// What one error says of its value.
-fn said(error: &ValidationError<'_>) -> String {
+pub(crate) fn said(error: &ValidationError<'_>) -> String {
     let value = error.instance();
     match error.kind() {
         Kind::Constant { expected_value } => format!("must be {}, not {}", text(expected_value), quote(&text(value))),
