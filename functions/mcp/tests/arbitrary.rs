@@ -27,19 +27,22 @@ const CASES: u32 = 1_024;
 #[derive(Debug)]
 struct Known {
     names: Vec<String>,
+    /// A value that each argument takes, in the order of the names.
+    right: Vec<Value>,
     validator: Validator,
     schema: jsonschema::Validator,
 }
 
 static KNOWN: LazyLock<Vec<Known>> = LazyLock::new(|| {
-    let schemas = mcp::tools::published().into_iter();
+    let schemas = mcp::tools::published().into_iter().chain(mcp::tools::published_graphs());
     schemas.filter_map(|(path, schema)| Some(known(path.strip_suffix(".arguments.json")?, &schema))).collect()
 });
 
 fn known(tool: &str, schema: &Value) -> Known {
-    let names = schema["properties"].as_object().into_iter().flat_map(Map::keys);
+    let properties = || schema["properties"].as_object().into_iter().flatten();
     Known {
-        names: names.cloned().collect(),
+        names: properties().map(|(name, _)| name.clone()).collect(),
+        right: properties().map(|(name, property)| right(name, property)).collect(),
         schema: jsonschema::options().build(schema).unwrap(),
         validator: Validator::new(tool, schema).unwrap(),
     }
@@ -72,11 +75,20 @@ fn value() -> impl Strategy<Value = Value> {
 }
 
 /// A value that the argument takes.
-fn right(name: &str) -> Value {
+fn right(name: &str, property: &Value) -> Value {
     match name {
-        "output" | "inputs" | "data" => json!({ "total": 1.10 }),
+        "output" | "inputs" | "data" | "facts" | "detail" => json!({ "total": 1.10 }),
+        "outcomes" => json!({ "release/build": "completed" }),
+        "outcome" => json!("partial"),
+        "authorities" => json!(["review"]),
+        "replace" => json!(true),
+        "files" => json!([{ "path": "manifest.json", "contentBase64": "e30=" }]),
+        "receipts" => json!({
+            "schema": "agent-graph.resource-read-receipts.v1", "provider": "acme/release",
+            "receipts": [{ "id": "checklist", "digest": "sha256:0" }],
+        }),
         "roles" => json!({ "clerk": "clerks" }),
-        "limit" | "version" => json!(7),
+        _ if property["type"] == "integer" => json!(7),
         "mode" => json!("test"),
         "state" => json!("active"),
         "evidence" => json!([{ "kind": "link", "ref": "INV-7" }]),
@@ -92,9 +104,9 @@ fn nested(levels: usize) -> Value {
 /// The tool's own arguments, a few of them left out or wrong; some that it does not know; some very deep.
 fn arguments(known: &'static Known) -> impl Strategy<Value = Map<String, Value>> {
     let own: Vec<_> = known
-        .names
+        .right
         .iter()
-        .map(|name| prop_oneof![8 => Just(Some(right(name))), 1 => Just(None), 1 => value().prop_map(Some)])
+        .map(|right| prop_oneof![8 => Just(Some(right.clone())), 1 => Just(None), 1 => value().prop_map(Some)])
         .collect();
     let surplus = |count| prop::collection::vec((text(".{0,120}"), Just(json!(1))), count);
     let surplus = prop_oneof![6 => Just(Vec::new()), 3 => surplus(1..5), 1 => surplus(90..200)];

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/core-2")
+fn folder(of: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas").join(of)
 }
 
 fn files_below(folder: &Path, prefix: &str) -> BTreeSet<String> {
@@ -24,29 +24,39 @@ fn files_below(folder: &Path, prefix: &str) -> BTreeSet<String> {
     found
 }
 
-#[test]
-fn the_published_schemas_are_those_of_the_types() {
-    let made = mcp::tools::published();
+/// Holds a folder of schemas to those that were made, each file and no other.
+fn holds(of: &str, made: &[(String, serde_json::Value)]) {
+    let folder = folder(of);
     if std::env::var_os("UPDATE_SCHEMAS").is_some() {
-        let _ = fs::remove_dir_all(folder());
-        for (path, schema) in &made {
-            let file = folder().join(path);
+        let _ = fs::remove_dir_all(&folder);
+        for (path, schema) in made {
+            let file = folder.join(path);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, serde_json::to_string_pretty(schema).unwrap() + "\n").unwrap();
         }
     }
-    for (path, schema) in &made {
-        let stored = fs::read_to_string(folder().join(path)).unwrap_or_default();
+    for (path, schema) in made {
+        let stored = fs::read_to_string(folder.join(path)).unwrap_or_default();
         let stored: serde_json::Value = serde_json::from_str(&stored).unwrap_or_default();
-        assert_eq!(&stored, schema, "{path} is not what the types say; see the head of this file");
+        assert_eq!(&stored, schema, "{of}/{path} is not what the types say; see the head of this file");
     }
     let expected: BTreeSet<String> = made.iter().map(|(path, _)| path.clone()).collect();
-    assert_eq!(files_below(&folder(), ""), expected);
+    assert_eq!(files_below(&folder, ""), expected);
+}
+
+#[test]
+fn the_published_schemas_are_those_of_the_types() {
+    holds("core-2", &mcp::tools::published());
+}
+
+#[test]
+fn the_published_schemas_of_the_tools_of_graphs_are_those_of_the_types() {
+    holds("graph-1", &mcp::tools::published_graphs());
 }
 
 #[test]
 fn every_schema_is_one_and_closed() {
-    for (path, schema) in mcp::tools::published() {
+    for (path, schema) in mcp::tools::published().into_iter().chain(mcp::tools::published_graphs()) {
         if path == "index.json" {
             continue;
         }
@@ -54,4 +64,16 @@ fn every_schema_is_one_and_closed() {
         assert_eq!(schema["type"], "object", "{path}");
         assert_eq!(schema["additionalProperties"], false, "{path}");
     }
+}
+
+#[test]
+fn every_tool_has_its_schemas_in_one_of_the_folders() {
+    let tools = |made: Vec<(String, serde_json::Value)>| -> Vec<String> {
+        let arguments = |path: &str| path.strip_prefix("tools/")?.strip_suffix(".arguments.json").map(str::to_owned);
+        made.iter().filter_map(|(path, _)| arguments(path)).collect()
+    };
+    let graphs = tools(mcp::tools::published_graphs());
+    assert_eq!(graphs, identity::GRAPH_TOOLS);
+    let all = [tools(mcp::tools::published()), graphs].concat();
+    assert_eq!(all, identity::TOOLS);
 }

@@ -15,5 +15,7 @@ mod verify;
 pub use caller::{Caller, Kind};
 pub use config::{ClaimNames, Config, IssuerConfig};
 pub use fetch::{FetchError, FetchKeys, HttpFetch, install_tls};
-pub use permit::{AGENT_TOOLS, Denied, OPERATOR_TOOLS, TOOLS, When, may_decide, permit};
+pub use permit::{
+    AGENT_TOOLS, Denied, GRAPH_TOOLS, OPERATOR_TOOLS, TOOLS, When, may_decide, may_give_authority, permit,
+};
 pub use verify::{AuthError, LEEWAY_SECONDS, TOKEN_BYTES, Verifier};

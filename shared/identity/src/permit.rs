@@ -6,8 +6,8 @@
 
 use crate::caller::{Caller, Kind};
 
-/// Every tool, with the rule for it.
-pub const TOOLS: [&str; 17] = [
+/// Every tool, with the rule for it: those of processes first, then [`GRAPH_TOOLS`].
+pub const TOOLS: [&str; 29] = [
     "describe",
     "list_processes",
     "start_run",
@@ -25,13 +25,42 @@ pub const TOOLS: [&str; 17] = [
     "import_process",
     "publish_process",
     "get_process",
+    "publish_provider",
+    "list_providers",
+    "evaluate_graph",
+    "get_route",
+    "start_graph_run",
+    "record_outcome",
+    "set_facts",
+    "set_authorities",
+    "get_graph_run",
+    "checkpoint_graph_run",
+    "resume_graph_run",
+    "locate_resource",
+];
+
+/// The tools of graphs.
+pub const GRAPH_TOOLS: [&str; 12] = [
+    "publish_provider",
+    "list_providers",
+    "evaluate_graph",
+    "get_route",
+    "start_graph_run",
+    "record_outcome",
+    "set_facts",
+    "set_authorities",
+    "get_graph_run",
+    "checkpoint_graph_run",
+    "resume_graph_run",
+    "locate_resource",
 ];
 
 /// Tools that only agents may use.
 pub const AGENT_TOOLS: [&str; 4] = ["claim", "renew", "submit", "escalate"];
 
 /// Tools that only operators may use.
-pub const OPERATOR_TOOLS: [&str; 4] = ["cancel", "import_process", "publish_process", "get_process"];
+pub const OPERATOR_TOOLS: [&str; 5] =
+    ["cancel", "import_process", "publish_process", "get_process", "publish_provider"];
 
 /// When the denial is due in a tool's order of checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +106,19 @@ pub fn permit(tool: &str, caller: &Caller) -> Result<(), Denied> {
             denied(When::First, "only an operator imports, publishes or reads processes as files")
         }
         "cancel" | "import_process" | "publish_process" | "get_process" => Ok(()),
+        "publish_provider" if !caller.operator => denied(When::First, "only an operator publishes providers of graphs"),
+        "set_authorities" => may_give_authority(caller),
+        "publish_provider"
+        | "list_providers"
+        | "evaluate_graph"
+        | "get_route"
+        | "start_graph_run"
+        | "record_outcome"
+        | "set_facts"
+        | "get_graph_run"
+        | "checkpoint_graph_run"
+        | "resume_graph_run"
+        | "locate_resource" => Ok(()),
         // A tool that nobody wrote a rule for is open to nobody.
         _ => denied(When::First, "no rule opens this tool to anybody"),
     }
@@ -100,6 +142,20 @@ pub fn may_decide(caller: &Caller) -> Result<(), Denied> {
     }
 }
 
+/// Whether the caller may give a session authority, by which an agent resolves a Gate: a person who may decide, or an
+/// operator. An agent never gives one to itself.
+///
+/// # Errors
+/// The denial, always [`When::First`]: the authority alone is refused, whatever it was for.
+pub fn may_give_authority(caller: &Caller) -> Result<(), Denied> {
+    if caller.operator || may_decide(caller).is_ok() {
+        return Ok(());
+    }
+    let message =
+        "only a person who decides, or an operator, gives an authority; ask one of them to call set_authorities";
+    Err(Denied { when: When::First, message })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,7 +175,7 @@ mod tests {
 
     /// One row a tool: agent, person, person through another client, operator person, operator machine.
     /// `y` allowed, `1` first, `r` after run_ended, `o` in the tool's order.
-    const TABLE: [(&str, &str); 17] = [
+    const TABLE: [(&str, &str); 29] = [
         ("describe", "yyyyy"),
         ("list_processes", "yyyyy"),
         ("start_run", "yyyyy"),
@@ -137,6 +193,18 @@ mod tests {
         ("import_process", "111yy"),
         ("publish_process", "111yy"),
         ("get_process", "111yy"),
+        ("publish_provider", "111yy"),
+        ("list_providers", "yyyyy"),
+        ("evaluate_graph", "yyyyy"),
+        ("get_route", "yyyyy"),
+        ("start_graph_run", "yyyyy"),
+        ("record_outcome", "yyyyy"),
+        ("set_facts", "yyyyy"),
+        ("set_authorities", "1y1yy"),
+        ("get_graph_run", "yyyyy"),
+        ("checkpoint_graph_run", "yyyyy"),
+        ("resume_graph_run", "yyyyy"),
+        ("locate_resource", "yyyyy"),
     ];
 
     #[test]
@@ -161,6 +229,7 @@ mod tests {
             assert_eq!(got, row, "{tool}");
         }
         assert_eq!(TABLE.map(|(tool, _)| tool), TOOLS);
+        assert!(TOOLS.ends_with(&GRAPH_TOOLS));
     }
 
     #[test]
@@ -173,5 +242,10 @@ mod tests {
     #[test]
     fn a_machine_never_decides_whatever_it_carries() {
         assert!(may_decide(&caller(Kind::Agent, true, true)).is_err());
+    }
+
+    #[test]
+    fn a_machine_without_the_operator_right_never_gives_an_authority() {
+        assert!(may_give_authority(&caller(Kind::Agent, false, true)).is_err());
     }
 }

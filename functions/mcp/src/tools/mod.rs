@@ -4,21 +4,35 @@
 //! texts count as missing, storage calls are counted, and whatever the store refuses becomes the tool's error.
 
 mod arguments;
+mod asked;
 mod cancel;
+mod checkpoint_graph_run;
 mod claim;
 mod decide;
 mod describe;
 mod escalate;
+mod evaluate_graph;
+mod get_graph_run;
 mod get_process;
+mod get_route;
 mod get_run;
 mod get_work;
+mod graphs;
 mod import_process;
 mod list_processes;
+mod list_providers;
 mod list_runs;
+mod locate_resource;
 mod publish_process;
+mod publish_provider;
 mod published;
+mod record_outcome;
 mod renew;
+mod resume_graph_run;
 mod send_event;
+mod set_authorities;
+mod set_facts;
+mod start_graph_run;
 mod start_run;
 mod submit;
 mod upload;
@@ -39,7 +53,7 @@ use crate::error::{Code, ToolError};
 use crate::seam::{Failure, Meter, ToolAnswer, ToolInfo, Tools};
 use crate::{schemas, validate};
 
-pub use published::published;
+pub use published::{published, published_graphs};
 
 /// What an agent that knows nothing else is told when it connects.
 const INSTRUCTIONS: &str = "\
@@ -48,7 +62,9 @@ As an agent: call get_work, make the exact claim call it shows (with a new UUID 
 instructions, the body and the run data, do the work with your own tools, then submit. renew before expiresAt if you need \
 longer. If you cannot finish, escalate. Repeat a call whose answer was lost with the same requestId.\n\
 As a person: call get_work, read the run with get_run, then make the decide call it shows.\n\
-In a run with mode test, cause no real effects.";
+In a run with mode test, cause no real effects.\n\
+Graphs say what may be done next from what is known: list_providers names them, start_graph_run remembers for you, and then \
+get_route, do it, record_outcome, until the evaluation is complete.";
 
 /// One call, as a tool sees it.
 pub(crate) struct Call<'a> {
@@ -124,6 +140,18 @@ impl ProcessTools {
             entry::<import_process::ImportProcess>()?,
             entry::<publish_process::PublishProcess>()?,
             entry::<get_process::GetProcess>()?,
+            entry::<publish_provider::PublishProvider>()?,
+            entry::<list_providers::ListProviders>()?,
+            entry::<evaluate_graph::EvaluateGraph>()?,
+            entry::<get_route::GetRoute>()?,
+            entry::<start_graph_run::StartGraphRun>()?,
+            entry::<record_outcome::RecordOutcome>()?,
+            entry::<set_facts::SetFacts>()?,
+            entry::<set_authorities::SetAuthorities>()?,
+            entry::<get_graph_run::GetGraphRun>()?,
+            entry::<checkpoint_graph_run::CheckpointGraphRun>()?,
+            entry::<resume_graph_run::ResumeGraphRun>()?,
+            entry::<locate_resource::LocateResource>()?,
         ];
         let by_name = tools.iter().map(|t| (t.name(), Arc::clone(t))).collect();
         Ok(ProcessTools { store, tools, by_name })
@@ -131,7 +159,7 @@ impl ProcessTools {
 }
 
 /// The names of all tools, in the order in which they are listed.
-pub(crate) const NAMES: [&str; 17] = identity::TOOLS;
+pub(crate) const NAMES: [&str; 29] = identity::TOOLS;
 
 #[async_trait]
 impl Tools for ProcessTools {
@@ -154,7 +182,10 @@ impl Tools for ProcessTools {
         let text = |name: &str| arguments.get(name).and_then(Value::as_str);
         let claimed = || text("token").and_then(|token| self.store.claimed(&caller.org, token).ok());
         // The line of the log names the run, however the call names it.
-        let run = text("runId").map(str::to_owned).or_else(|| claimed().map(|claim| claim.run));
+        let run = text("runId")
+            .or_else(|| text("graphRunId"))
+            .map(str::to_owned)
+            .or_else(|| claimed().map(|claim| claim.run));
         let (outcome, meter) = counting::metered(entry.call(&self.store, caller, arguments)).await;
         // What a start made is known from the answer.
         let shown = |data: &Value| data.get("run").and_then(|r| r.get("id")).and_then(Value::as_str).map(str::to_owned);
