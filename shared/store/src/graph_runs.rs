@@ -1,26 +1,46 @@
 //! Runs of Graphs: append-only journals, one entry an accepted write, under the conditional writes, request records and
 //! limits that process runs have.
+//!
+//! Reading is one round: the request record and the run's journal in parallel; the Provider that a run keeps is in memory
+//! from its first use on. Committing is the other. The journal's next place is the lock on the run: whoever puts an entry
+//! there first has won, and the other one reads and decides again. What a write writes is its event, never the run.
+
+mod decide;
+mod journal;
+mod opening;
 
 use std::sync::Arc;
 
 use graph::documents::{Outcome, Run};
-use run::Time;
+use run::{Code, Time};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::catalogue::other;
 use crate::error::Error;
+use crate::keys;
+use crate::lists::doc;
 use crate::providers::{Pin, PublishedProvider};
-use crate::request::Request;
+use crate::request::{Did, Record, Request};
 use crate::store::Store;
-use crate::table::Op;
+use crate::table::{Op, TableError};
+use crate::tries::Tries;
+
+use journal::{Entry, Happened, Journal};
+#[allow(unused_imports, reason = "claims open runs with the profile graph-1")]
+pub(crate) use opening::Opening;
+
+/// What a checkpoint is noted as in a run's events.
+const CHECKPOINTED: &str = "run.checkpointed";
 
 /// The limits that bound a run of a Graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GraphLimits {
     /// Most events of a run, those that it was resumed with included.
     pub run_events: usize,
-    /// Most bytes of a run as JSON: its facts, outcomes, authorities and events.
+    /// Most bytes of a run as JSON: its facts, outcomes, authorities and events. An item of the table must have room for it.
     pub run_bytes: usize,
-    /// Most bytes of a run's journal, which every read of the run reads.
+    /// Most bytes of a run's journal as JSON, which every read of the run reads.
     pub journal_bytes: usize,
     /// Most bytes of the detail of one outcome, as JSON.
     pub detail_bytes: usize,
@@ -49,7 +69,19 @@ impl GraphRun {
 
     /// The name of the checkpoint that the run's last event made, when it made one: `<run id>@<sequence>`.
     pub fn checkpoint(&self) -> Option<String> {
-        todo!()
+        let last = self.run.events.last().filter(|event| event.r#type == CHECKPOINTED)?;
+        Some(checkpoint_name(&self.run.id, last.sequence))
+    }
+
+    /// What can be done in the run as it stands.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invariant`]: the Provider had the run's Graph and entry when the run began.
+    pub fn evaluated(&self) -> Result<graph::Evaluated, Error> {
+        let Run { id, graph, entry, .. } = &self.run;
+        graph::evaluate(&self.provider.provider, graph, entry, &self.run.state())
+            .map_err(|failure| Error::Invariant(format!("the run {id} cannot be evaluated: {failure}")))
     }
 }
 
@@ -83,24 +115,12 @@ pub enum GraphCommand {
     Checkpoint,
 }
 
-/// The run of a step's attempt, as a claim opens it.
-pub(crate) struct Opening<'a> {
-    /// The run's id, made from the process run, the step and its attempt: a repeated claim finds it again.
-    pub(crate) id: &'a str,
-    /// The Provider that the process's version pins.
-    pub(crate) provider: Arc<PublishedProvider>,
-    /// The Graph.
-    pub(crate) graph: &'a str,
-    /// The entry.
-    pub(crate) entry: &'a str,
-    /// From the Facts that the run has (none while it is not there) to those that it should have.
-    pub(crate) facts: &'a (dyn Fn(&Map<String, Value>) -> Map<String, Value> + Send + Sync),
-    /// Who claims.
-    pub(crate) by: &'a str,
-    /// The tool.
-    pub(crate) tool: &'a str,
-    /// When.
-    pub(crate) at: Time,
+/// What the record of a request keeps: the run and its last event after it. The answer is made from the journal again.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Moved {
+    graph_run: String,
+    sequence: u64,
 }
 
 impl Store {
@@ -118,8 +138,40 @@ impl Store {
         entry: &str,
         facts: Map<String, Value>,
     ) -> Result<GraphRun, Error> {
-        let _ = (request, provider, pin, graph, entry, facts);
-        todo!()
+        let mut tries = Tries::default();
+        while self.again(&mut tries).await {
+            let (recorded, provider) =
+                futures::join!(self.recorded(request), self.provider(request.org, provider, pin));
+            let started = match recorded {
+                Err(error) => Err(error),
+                Ok(Some(record)) => self.graph_replay(request.org, record, None).await,
+                Ok(None) => match provider {
+                    Err(error) => Err(error),
+                    Ok(provider) => self.start_once(request, provider, graph, entry, facts.clone()).await,
+                },
+            };
+            match started {
+                Err(Error::Retry(why)) => tries.failed(why),
+                done => return done,
+            }
+        }
+        Err(tries.gave_up())
+    }
+
+    async fn start_once(
+        &self,
+        request: &Request<'_>,
+        provider: Arc<PublishedProvider>,
+        graph: &str,
+        entry: &str,
+        facts: Map<String, Value>,
+    ) -> Result<GraphRun, Error> {
+        let id = format!("g_{}", self.ids.fresh());
+        let began = Happened::started(&provider.reference, graph, entry, facts);
+        let journal = Journal::none(id, Arc::clone(&provider));
+        let (after, op) =
+            self.graph_step(request.org, journal, began, self.clock.now(), request.actor, request.tool)?;
+        self.graph_commit(request, after, op).await
     }
 
     /// Changes a run of a Graph.
@@ -135,8 +187,36 @@ impl Store {
         run: &str,
         change: GraphCommand,
     ) -> Result<GraphRun, Error> {
-        let _ = (request, run, change);
-        todo!()
+        let mut tries = Tries::default();
+        while self.again(&mut tries).await {
+            match self.change_once(request, run, &change).await {
+                Err(Error::Retry(why)) => tries.failed(why),
+                done => return done,
+            }
+        }
+        Err(tries.gave_up())
+    }
+
+    async fn change_once(&self, request: &Request<'_>, run: &str, change: &GraphCommand) -> Result<GraphRun, Error> {
+        let (recorded, loaded) = futures::join!(self.recorded(request), self.graph_journal(request.org, run, None));
+        let (recorded, loaded) = (recorded?, loaded?);
+        if let Some(record) = recorded {
+            return self.graph_replay(request.org, record, loaded).await;
+        }
+        let Some(journal) = loaded else { return Err(no_run(run)) };
+        let decided = self.decide_graph(request.actor, &journal.run, change).and_then(|happened| {
+            self.graph_step(request.org, journal, happened, self.clock.now(), request.actor, request.tool)
+        });
+        match decided {
+            Ok((after, op)) => self.graph_commit(request, after, op).await,
+            // The same call may have been accepted after its record was looked for and before the run was read: it is this
+            // call's first answer then, and the refusal is only of its repetition.
+            Err(refused @ Error::Refused(_)) => match self.recorded(request).await? {
+                Some(record) => self.graph_replay(request.org, record, None).await,
+                None => Err(refused),
+            },
+            Err(other) => Err(other),
+        }
     }
 
     /// Begins a new run from a checkpoint, without its authorities.
@@ -145,8 +225,41 @@ impl Store {
     ///
     /// `not_found` for a checkpoint that this organization does not have; `invalid` over a limit.
     pub async fn resume_graph_run(&self, request: &Request<'_>, checkpoint: &str) -> Result<GraphRun, Error> {
-        let _ = (request, checkpoint);
-        todo!()
+        let mut tries = Tries::default();
+        while self.again(&mut tries).await {
+            match self.resume_once(request, checkpoint).await {
+                Err(Error::Retry(why)) => tries.failed(why),
+                done => return done,
+            }
+        }
+        Err(tries.gave_up())
+    }
+
+    async fn resume_once(&self, request: &Request<'_>, checkpoint: &str) -> Result<GraphRun, Error> {
+        let from = async {
+            match checkpoint_parts(checkpoint) {
+                Some((run, sequence)) => self.graph_journal(request.org, run, Some(sequence)).await,
+                None => Ok(None),
+            }
+        };
+        let (recorded, from) = futures::join!(self.recorded(request), from);
+        let (recorded, from) = (recorded?, from?);
+        if let Some(record) = recorded {
+            return self.graph_replay(request.org, record, None).await;
+        }
+        let Some(from) = from.filter(|journal| journal.run.checkpoint().as_deref() == Some(checkpoint)) else {
+            let message =
+                format!("No checkpoint `{checkpoint}` here. Use the name that checkpoint_graph_run returned.");
+            return Err(Error::refused(Code::NotFound, message));
+        };
+        let id = format!("g_{}", self.ids.fresh());
+        let GraphRun { provider, run } = from.run;
+        let run = Run { id: id.clone(), authorities: Vec::new(), ..run };
+        let resumed = Happened::resumed(&provider.reference, checkpoint, run);
+        let journal = Journal::none(id, provider);
+        let (after, op) =
+            self.graph_step(request.org, journal, resumed, self.clock.now(), request.actor, request.tool)?;
+        self.graph_commit(request, after, op).await
     }
 
     /// A run of a Graph.
@@ -155,30 +268,45 @@ impl Store {
     ///
     /// `not_found` for a run that this organization does not have.
     pub async fn graph_run(&self, org: &str, run: &str) -> Result<GraphRun, Error> {
-        let _ = (org, run);
-        todo!()
+        self.graph_journal(org, run, None).await?.map(|journal| journal.run).ok_or_else(|| no_run(run))
     }
 
-    /// The run of a step's attempt, as it will be once these operations are committed: they begin it, or bring its Facts up
-    /// to date, or only hold it still, and refuse when somebody else wrote to it meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Store::start_graph_run`].
-    #[allow(dead_code, reason = "claims open runs with the profile graph-1")]
-    pub(crate) async fn graph_run_opening(
-        &self,
-        org: &str,
-        opening: Opening<'_>,
-    ) -> Result<(GraphRun, Vec<Op>), Error> {
-        let _ = (org, opening);
-        todo!()
+    /// Commits one event together with the record of the request.
+    async fn graph_commit(&self, request: &Request<'_>, after: Journal, op: Op) -> Result<GraphRun, Error> {
+        let moved = Moved { graph_run: after.run.run.id.clone(), sequence: after.run.sequence() };
+        let record = Record::of(request, after.at, Did::Other(doc(&moved)?));
+        match self.table.transact(&[op, self.record_op(request, &record)?]).await {
+            Ok(()) => Ok(after.run),
+            Err(TableError::Invalid(why)) => Err(Error::Invariant(why)),
+            // Somebody else wrote, or the answer was lost: read again and see.
+            Err(error) => Err(error.into()),
+        }
     }
 
-    /// The operation that refuses when somebody wrote to this run since it was read.
-    #[allow(dead_code, reason = "submissions hold runs still with the profile graph-1")]
-    pub(crate) fn graph_run_unchanged(&self, org: &str, run: &GraphRun) -> Op {
-        let _ = (org, run);
-        todo!()
+    /// The first answer of a call that is repeated.
+    async fn graph_replay(&self, org: &str, record: Record, loaded: Option<Journal>) -> Result<GraphRun, Error> {
+        let Moved { graph_run, sequence } = serde_json::from_value(other(record)?)
+            .map_err(|e| Error::Invariant(format!("the record of a Graph's run: {e}")))?;
+        if let Some(journal) = loaded.filter(|j| j.run.run.id == graph_run && j.run.sequence() == sequence) {
+            return Ok(journal.run);
+        }
+        let journal = self.graph_journal(org, &graph_run, Some(sequence)).await?;
+        journal
+            .map(|journal| journal.run)
+            .filter(|run| run.sequence() == sequence)
+            .ok_or_else(|| Error::Invariant(format!("the Graph's run {graph_run} has no event {sequence} any more")))
     }
+}
+
+fn no_run(run: &str) -> Error {
+    Error::refused(Code::NotFound, format!("No run `{run}` of a Graph in this organization."))
+}
+
+fn checkpoint_name(run: &str, sequence: u64) -> String {
+    format!("{run}@{sequence}")
+}
+
+fn checkpoint_parts(name: &str) -> Option<(&str, u64)> {
+    let (run, sequence) = name.rsplit_once('@')?;
+    Some((run, sequence.parse().ok()?))
 }

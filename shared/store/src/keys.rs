@@ -20,10 +20,15 @@
 //! | `process/ORG/PROCESS` | `v/NUMBER` | published versions |
 //! | | `draft` | the draft that was imported last |
 //! | `file/ORG` | `ID` | uploads, with their SHA-256 |
+//! | `providers/ORG` | `ID` | the latest published version of each Provider of agent-graph |
+//! | `provider/ORG/ID` | `v/VERSION` | published versions |
+//! | | `d/DIGEST` | the same by the digest of the bundle |
+//! | `graphrun/ORG/RUN` | `j/SEQUENCE` | the journal of a Graph's run, one entry an accepted write |
 
 use run::{Assigned, Time, person_key};
 use sha2::{Digest, Sha256};
 
+use crate::context::base32;
 use crate::table::Key;
 
 /// How many partitions a list that every run writes to is spread over, by run id. Fixed for a table's life.
@@ -216,6 +221,56 @@ pub fn draft(org: &str, process: &str) -> Key {
 /// An upload.
 pub fn file(org: &str, id: &str) -> Key {
     key(format!("file/{}", escaped(org)), escaped(id))
+}
+
+/// The partition of an organization's published Providers.
+pub fn providers_partition(org: &str) -> String {
+    format!("providers/{}", escaped(org))
+}
+
+/// The latest published version of a Provider.
+pub fn listed_provider(org: &str, id: &str) -> Key {
+    key(providers_partition(org), escaped(id))
+}
+
+fn provider(org: &str, id: &str) -> String {
+    format!("provider/{}/{}", escaped(org), escaped(id))
+}
+
+/// A published version of a Provider.
+pub fn provider_version(org: &str, id: &str, version: &str) -> Key {
+    key(provider(org, id), format!("v/{}", escaped(version)))
+}
+
+/// A published version of a Provider, by the digest of its bundle.
+pub fn provider_digest(org: &str, id: &str, digest: &str) -> Key {
+    key(provider(org, id), format!("d/{}", escaped(digest)))
+}
+
+/// The partition of a Graph's run.
+pub fn graph_run(org: &str, id: &str) -> String {
+    format!("graphrun/{}/{}", escaped(org), escaped(id))
+}
+
+/// A journal entry of a Graph's run.
+pub fn graph_journal(org: &str, id: &str, sequence: u64) -> Key {
+    key(graph_run(org, id), format!("j/{sequence:010}"))
+}
+
+/// The object that holds a whole bundle, by its digest.
+pub fn bundle_object(org: &str, digest: &str) -> String {
+    object(org, &named("b_", digest))
+}
+
+/// The object that holds one file of bundles, by its digest.
+pub fn bundle_file_object(org: &str, digest: &str) -> String {
+    object(org, &named("p_", digest))
+}
+
+/// As long as the id of an upload: what may read and write a bucket is told by the shape of its keys.
+fn named(kind: &str, digest: &str) -> String {
+    let hash = base32(&Sha256::digest(digest.as_bytes()));
+    kind.chars().chain(hash.chars().take(20)).collect()
 }
 
 /// The object that holds an upload's bytes.

@@ -10,6 +10,7 @@ use crate::catalogue::Versions;
 use crate::context::{Alarms, Clock, Evaluator, Ids};
 use crate::files::Files;
 use crate::graph_runs::GraphLimits;
+use crate::providers::Kept;
 use crate::seal::Seal;
 use crate::table::Table;
 
@@ -51,6 +52,7 @@ pub struct Store {
     pub(crate) seal: Seal,
     pub(crate) settings: Settings,
     pub(crate) versions: Versions,
+    pub(crate) providers: Kept,
 }
 
 /// What a [`Store`] is made of.
@@ -77,7 +79,8 @@ impl Store {
     /// A store of these parts.
     pub fn new(parts: Parts) -> Store {
         let Parts { table, files, clock, ids, alarms, evaluator, seal, settings } = parts;
-        Store { table, files, clock, ids, alarms, evaluator, seal, settings, versions: Versions::default() }
+        let (versions, providers) = (Versions::default(), Kept::default());
+        Store { table, files, clock, ids, alarms, evaluator, seal, settings, versions, providers }
     }
 
     /// The profiles that runs may use here: check-1 only while there is somebody to answer (core §8).
