@@ -6,7 +6,9 @@ use process::Document;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Attempt, Evaluation, Event, Evidence, EvidenceFile, Inquiry, Mode, Run, Time};
+use crate::{
+    Attempt, Evaluation, Event, Evidence, EvidenceFile, GraphInquiry, GraphStanding, Inquiry, Mode, Run, Time,
+};
 
 /// Everything about a run that a decision is made from, apart from the run: all of it fixed for the run's life, or
 /// configuration.
@@ -108,6 +110,8 @@ pub struct Submission {
     pub reason: Option<String>,
     /// What an evaluator said of it, once it was asked ([`Fault::Check`]).
     pub evaluation: Option<Box<Evaluation>>,
+    /// Where the step's graph stands with it, once that was evaluated ([`Fault::Graph`]).
+    pub standing: Option<Box<GraphStanding>>,
     /// What the server found out about the evidence of the candidate that this adopts, in its order ([`Command::adopts`]).
     pub adopted: Option<Vec<Cited>>,
 }
@@ -194,6 +198,13 @@ impl Command {
     pub fn verified(&mut self, cited: Vec<Cited>) {
         if let Command::Decide { decision: Decision::Completed(submission), .. } = self {
             submission.adopted = Some(cited);
+        }
+    }
+
+    /// Adds where the step's graph stands with the submission; nothing on a command that no graph is asked about.
+    pub fn stands(&mut self, standing: GraphStanding) {
+        if let Command::Submit { submission, .. } = self {
+            submission.standing = Some(Box::new(standing));
         }
     }
 
@@ -341,6 +352,8 @@ pub enum Fault {
     /// The submission meets the objective rules, and its step's questions must be answered first: ask an evaluator, and
     /// decide again with what it says in the submission.
     Check(Box<Inquiry>),
+    /// The step's graph must be complete: evaluate it, and decide again with where it stands in the submission (graph-1).
+    Graph(Box<GraphInquiry>),
     /// The run and its process contradict each other: a state that cannot be. For the operator, not the caller.
     Invariant(String),
 }

@@ -38,8 +38,9 @@ impl From<Fault> for Error {
         match fault {
             Fault::Refused(refusal) => Error::Refused(refusal),
             Fault::Invariant(why) => Error::Invariant(why),
-            // Whoever decides a submission asks the evaluator; nothing else has questions.
+            // Whoever decides a submission evaluates the graph and asks the evaluator; nothing else has questions.
             Fault::Check(inquiry) => Error::Invariant(format!("step {} was left unchecked", inquiry.step)),
+            Fault::Graph(inquiry) => Error::Invariant(format!("the graph of step {} was not evaluated", inquiry.step)),
         }
     }
 }

@@ -162,7 +162,7 @@ impl Store {
         match decided {
             Ok(change) => self.commit(request, version, &partition, change).await,
             Err(Fault::Invariant(why)) => Err(Error::Invariant(format!("run {run_id}: {why}"))),
-            Err(fault @ Fault::Check(_)) => Err(fault.into()),
+            Err(fault @ (Fault::Check(_) | Fault::Graph(_))) => Err(fault.into()),
             Err(Fault::Refused(refusal)) => {
                 // The same call may have been accepted after the record was looked for and before the run was read: it
                 // is this call's first answer then, and the refusal is only of its repetition.

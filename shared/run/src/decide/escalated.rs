@@ -53,7 +53,7 @@ pub(super) fn finish(
 
 /// Whether there is anything of it beside the output.
 fn says_something(submission: &Submission) -> bool {
-    let Submission { output: _, evidence, summary, next, reason, evaluation: _, adopted: _ } = submission;
+    let Submission { output: _, evidence, summary, next, reason, evaluation: _, standing: _, adopted: _ } = submission;
     !evidence.is_empty() || [summary, next, reason].into_iter().any(|text| given(text.as_deref()).is_some())
 }
 
@@ -71,6 +71,7 @@ impl Candidate {
             next: self.next.clone(),
             reason: self.reason.clone(),
             evaluation: None,
+            standing: None,
             adopted: None,
         }
     }

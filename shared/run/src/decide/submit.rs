@@ -1,8 +1,8 @@
 //! `submit`: an agent's work, accepted whole or refused with every issue (core §6.3), and checked where the step asks for it
 //! (check-1).
 //!
-//! [`hand_in`] is shared with a person's `completed`. The order is fixed: the objective rules, then the check, then the
-//! completion.
+//! [`hand_in`] is shared with a person's `completed`. The order is fixed: the objective rules, and with them where the
+//! step's graph stands (graph-1), then the check, then the completion.
 
 use process::{Next, Work};
 
@@ -14,7 +14,7 @@ use crate::accept::{self, Summary, given};
 use crate::command::{Actor, Cited, Claimed, Code, Fault, Refusal, Reply, Submission};
 use crate::data::data_bytes;
 use crate::flow::Flow;
-use crate::{Event, Evidence, Record, Verdict};
+use crate::{Event, Evidence, GraphInquiry, MappedFacts, Record, Verdict};
 
 pub(super) fn submit(
     flow: &mut Flow<'_>,
@@ -26,7 +26,22 @@ pub(super) fn submit(
     // step meanwhile, the lease would be another.
     let at = submission.evaluation.as_ref().map_or(flow.now, |e| e.asked_at.min(flow.now));
     held(flow, actor, token, at)?;
+    standing(flow, token, submission)?;
     hand_in(flow, actor, &token.step, submission, Summary::Required)
+}
+
+/// Asks for the standing of a graph that must be complete. Only agents are held to one: whoever finishes an escalated step
+/// does so in the agent's place, and decides for themselves.
+fn standing(flow: &Flow<'_>, token: &Claimed, submission: &Submission) -> Result<(), Fault> {
+    let Some(binding) = flow.step(&token.step)?.graph().filter(|binding| binding.require_complete) else {
+        return Ok(());
+    };
+    if submission.standing.is_some() {
+        return Ok(());
+    }
+    let facts = MappedFacts::with(binding, &flow.run, &token.step, submission.output.as_ref());
+    let (step, attempt) = (token.step.clone(), token.attempt);
+    Err(Fault::Graph(Box::new(GraphInquiry { step, attempt, facts })))
 }
 
 /// Completes the step with the submission, holds it for a person where a check is unsure of it, or refuses it with every
@@ -66,6 +81,7 @@ pub(super) fn accepted(
 ) -> Result<Record, Fault> {
     let work = work(flow, step)?;
     let mut issues = accept::issues(work, submission, summary);
+    issues.extend(submission.standing.as_ref().and_then(|standing| standing.issue()));
     let record = Record { check: verdict, ..record(flow, actor, work, submission) };
     issues.extend(oversize(flow, step, &record));
     match issues.is_empty() {

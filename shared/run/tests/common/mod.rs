@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 use process::Document;
 use run::{
     Actor, ActorKind, Answer, Attempt, Change, Claimed, Code, Command, Context, Decision, Entry, Evaluation, Fault,
-    Inquiry, Limits, Mode, Overlay, Refusal, Reply, Run, RunView, Start, Submission, Time, catch_up, decide, fold,
-    snapshot, start, typed,
+    GraphInquiry, GraphStanding, GraphStatus, Inquiry, Limits, Mode, Overlay, Refusal, Reply, Run, RunView, Start,
+    Submission, Time, catch_up, decide, fold, snapshot, start, typed,
 };
 use serde_json::{Map, Value, json};
 
@@ -165,6 +165,10 @@ pub struct Play {
     pub answers: VecDeque<Option<Vec<Answer>>>,
     /// What the evaluator was asked.
     pub asked: Vec<Inquiry>,
+    /// What the graphs of steps will say, once for each submission that they are evaluated for.
+    pub standings: VecDeque<GraphStanding>,
+    /// What they were evaluated with.
+    pub looked: Vec<GraphInquiry>,
 }
 
 /// The evaluator of every play, by the name it gives itself.
@@ -191,13 +195,30 @@ impl Play {
         let first = entry(&change, &by.subject, "start_run");
         round_trip(&first);
         assert_eq!(fold([&first]).unwrap().as_ref(), Some(&change.run), "the events lead to the run");
-        let (attempts, answers, asked) = (BTreeMap::new(), VecDeque::new(), Vec::new());
-        Ok(Play { world, run: change.run, attempts, entries: vec![first], clock, answers, asked })
+        let (answers, asked) = (VecDeque::new(), Vec::new());
+        Ok(Play {
+            world,
+            run: change.run,
+            attempts: BTreeMap::new(),
+            entries: vec![first],
+            clock,
+            answers,
+            asked,
+            standings: VecDeque::new(),
+            looked: Vec::new(),
+        })
     }
 
     /// The evaluator will answer so when it is next asked.
     pub fn says(&mut self, answers: &[Answer]) -> &mut Play {
         self.answers.push_back(Some(answers.to_vec()));
+        self
+    }
+
+    /// The graph of a step will stand so when it is next evaluated.
+    pub fn stands(&mut self, status: GraphStatus, outcome: Option<&str>, place: Option<&str>) -> &mut Play {
+        let text = |t: Option<&str>| t.map(str::to_owned);
+        self.standings.push_back(GraphStanding { status, outcome: text(outcome), place: text(place) });
         self
     }
 
@@ -217,6 +238,12 @@ impl Play {
     pub fn act(&mut self, actor: &Actor, command: &Command) -> Result<Change, Refusal> {
         let mut command = command.clone();
         let mut decided = decide(self.world.context(), &self.run, &self.attempts, actor, &command, self.clock);
+        if let Err(Fault::Graph(inquiry)) = decided {
+            let standing = self.standings.pop_front().unwrap_or_else(|| panic!("nobody expected {inquiry:?}"));
+            self.looked.push(*inquiry);
+            command.stands(standing);
+            decided = decide(self.world.context(), &self.run, &self.attempts, actor, &command, self.clock);
+        }
         if let Err(Fault::Check(inquiry)) = decided {
             let answers = self.answers.pop_front().unwrap_or_else(|| panic!("nobody expected {inquiry:?}"));
             let asked_at = self.clock;
@@ -404,6 +431,7 @@ pub fn refusal(decided: Result<Change, Fault>) -> Result<Change, Refusal> {
             Err(refused)
         }
         Err(Fault::Check(inquiry)) => panic!("step `{}` is to be checked", inquiry.step),
+        Err(Fault::Graph(inquiry)) => panic!("the graph of step `{}` is to be evaluated", inquiry.step),
         Err(Fault::Invariant(why)) => panic!("an invariant is broken: {why}"),
     }
 }

@@ -14,6 +14,7 @@ mod checks;
 mod claims;
 mod endings;
 mod escalations;
+mod graphs;
 mod inquiries;
 mod parallel;
 mod parallel_endings;
