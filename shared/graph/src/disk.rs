@@ -3,6 +3,8 @@
 //! What a link leads to is asked of the file system for the whole path, so a link in the middle of one counts like a link at
 //! its end. A link that stays in the folder is followed.
 
+mod skill;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,6 +13,8 @@ use std::sync::Arc;
 use crate::failure::Failure;
 use crate::limits::{FILE_BYTES, FOLDER_LEVELS, PROVIDER_FILES};
 use crate::source::Source;
+
+pub use skill::{Bound, bind};
 
 /// A folder of files.
 #[derive(Debug, Clone)]
