@@ -30,9 +30,43 @@ pub fn result_of<T: JsonSchema>() -> Map<String, Value> {
 pub fn data<T: JsonSchema>() -> Map<String, Value> {
     let mut schema = Value::Object(derived::<T>(Contract::Serialize));
     absent_is_not_null(&mut schema, SCHEMA_LEVELS);
-    match schema {
-        Value::Object(schema) => schema,
-        _ => Map::new(),
+    let mut schema = if let Value::Object(schema) = schema { schema } else { Map::new() };
+    told_once(&mut schema);
+    schema
+}
+
+/// Where the definition stands of the one shape that is large and many times in one answer.
+const LOCATION: &str = "resource-location";
+
+/// A location of a resource is told once where a schema has several: a route's would be three times as long otherwise.
+fn told_once(schema: &mut Map<String, Value>) {
+    let mut location = Value::Object(derived::<graph::documents::ResourceLocation>(Contract::Serialize));
+    absent_is_not_null(&mut location, SCHEMA_LEVELS);
+    let reference = json!({ "$ref": format!("#/$defs/{LOCATION}") });
+    let mut short = Value::Object(schema.clone());
+    if replace(&mut short, &location, &reference, SCHEMA_LEVELS) < 2 {
+        return;
+    }
+    if let Value::Object(short) = short {
+        *schema = short;
+        let definitions = schema.entry("$defs").or_insert_with(|| json!({}));
+        if let Value::Object(definitions) = definitions {
+            definitions.insert(LOCATION.to_owned(), location);
+        }
+    }
+}
+
+/// Puts `other` wherever `shape` stands, and says how often that was.
+fn replace(within: &mut Value, shape: &Value, other: &Value, levels: usize) -> usize {
+    let Some(levels) = levels.checked_sub(1) else { return 0 };
+    if within == shape {
+        *within = other.clone();
+        return 1;
+    }
+    match within {
+        Value::Array(list) => list.iter_mut().map(|part| replace(part, shape, other, levels)).sum(),
+        Value::Object(map) => map.values_mut().map(|part| replace(part, shape, other, levels)).sum(),
+        _ => 0,
     }
 }
 
@@ -165,6 +199,28 @@ mod tests {
         assert_eq!(schema["properties"]["absent"]["type"], "string");
         assert_eq!(schema["properties"]["null"]["type"], json!(["string", "null"]));
         assert_eq!(schema["required"], json!(["null"]));
+    }
+
+    #[test]
+    fn what_stands_in_several_places_is_told_once() {
+        use graph::documents::{Effect, ResourceLocation, RouteAction, RouteResources, Runner};
+        let schema = data::<RouteAction>();
+        assert_eq!(schema["$defs"].as_object().map(Map::len), Some(1));
+        assert_eq!(schema["properties"]["skill"]["anyOf"], json!([{ "$ref": "#/$defs/resource-location" }]));
+        let validator = jsonschema::options().build(&Value::Object(schema)).expect("a valid schema");
+        let location: ResourceLocation = serde_json::from_value(json!({
+            "schema": "agent-graph.resource-location.file.v1", "id": "skill.a", "kind": "skill",
+            "mediaType": "text/markdown", "digest": "sha256:0", "filePath": "a/SKILL.md",
+        }))
+        .expect("a location");
+        let (runner, effect, skill) = (Runner::Agent, Effect::Read, Some(location));
+        let action = RouteAction { id: "a".into(), runner, effect, skill, input_schema: None, output_schema: None };
+        let mut action = serde_json::to_value(action).expect("JSON");
+        assert!(validator.is_valid(&action), "{action}");
+        action["skill"]["surplus"] = json!(1);
+        assert!(!validator.is_valid(&action), "{action}");
+        assert!(data::<RouteResources>().contains_key("$defs"));
+        assert!(!data::<ResourceLocation>().contains_key("$defs"), "one is told in its place");
     }
 
     #[test]

@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use graph::RouteRequest;
 use graph::documents::{Outcome, ReadReceipts, Route};
-use run::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use store::providers::PublishedProvider;
 
 use super::asked::{Asked, Question};
 use super::graphs::{AUTHORITIES, ProviderAsked, places, refused};
@@ -109,7 +107,6 @@ impl Tool for GetRoute {
         } = arguments;
         let question = Question { graph_run_id, provider, version, digest, graph, entry, facts, outcomes, authorities };
         let Asked { provider, graph, entry, state } = question.ask(&call).await?;
-        of_this(&provider, receipts.as_ref())?;
         let request = RouteRequest {
             graph: &graph,
             entry: &entry,
@@ -120,17 +117,4 @@ impl Tool for GetRoute {
         let route = graph::route(&provider.provider, &places(), &state, &request).map_err(refused)?;
         Ok(Resolved { provider: ProviderAsked::from(&*provider), route })
     }
-}
-
-/// Receipts are of one provider: another one's say nothing here.
-fn of_this(provider: &PublishedProvider, receipts: Option<&ReadReceipts>) -> Result<(), Refusal> {
-    let Some(other) = receipts.map(|r| &r.provider).filter(|named| **named != provider.reference.provider) else {
-        return Ok(());
-    };
-    let message = format!(
-        "The receipts are of the provider `{other}`, not of `{}`. Leave them out.",
-        provider.reference.provider
-    );
-    let issue = "receipts.provider: resource-receipts-provider-mismatch: of another provider";
-    Err(Refusal::new(Code::Invalid, message).issue(issue))
 }
