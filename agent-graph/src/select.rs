@@ -1,0 +1,136 @@
+//! Which Graph and entry are meant, and the state they are evaluated in.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use clap::Args;
+use graph::documents::Run;
+use graph::{Failure, Provider, State};
+
+use crate::call::{Global, Opened};
+use crate::{files, runs, values};
+
+/// The options that say what state is evaluated.
+#[derive(Debug, Clone, Args)]
+pub struct StateOptions {
+    /// The entry of the Graph; `default` unless a Skill or a Run says otherwise.
+    #[arg(long, value_name = "NAME")]
+    pub entry: Option<String>,
+    /// A Run to take facts, outcomes and authorities from.
+    #[arg(long, value_name = "RUN")]
+    pub state: Option<PathBuf>,
+    /// Facts, over those of the Run.
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub facts: Option<String>,
+    /// Outcomes by state key, such as {"release/inspect": "completed"}, over those of the Run.
+    #[arg(long, value_name = "JSON|@FILE")]
+    pub outcomes: Option<String>,
+    /// Authorities of this session, beside those of the Run.
+    #[arg(long = "authority", value_name = "ID", num_args = 1..)]
+    pub authorities: Vec<String>,
+}
+
+/// What is evaluated.
+#[derive(Debug)]
+pub struct Selected {
+    /// The Graph.
+    pub graph: String,
+    /// The entry.
+    pub entry: String,
+    /// The state.
+    pub state: State,
+}
+
+impl StateOptions {
+    /// The Run that is named, if one is.
+    ///
+    /// # Errors
+    ///
+    /// As for [`runs::read`].
+    pub fn run(&self) -> Result<Option<Run>, Failure> {
+        self.state.as_deref().map(runs::read).transpose()
+    }
+
+    /// The Graph, the entry and the state.
+    ///
+    /// # Errors
+    ///
+    /// `graph-selection-missing`, `option-invalid` where the binding says otherwise, `run-provider-mismatch`, and what can
+    /// be wrong with the values.
+    pub fn select(&self, opened: &Opened, graph: Option<&str>, run: Option<&Run>) -> Result<Selected, Failure> {
+        let mut state = State::default();
+        if let Some(run) = run {
+            same_provider(run, &opened.provider)?;
+            state = run.state();
+        }
+        let binding = opened.binding.as_ref();
+        let bound = binding.map(|binding| binding.graph.as_str());
+        let graph = agreed("Graph", graph, bound)?.or(run.map(|run| run.graph.as_str()));
+        let graph = graph.ok_or_else(|| unselected(&opened.provider))?.to_owned();
+        // A Run knows the entry of its own Graph only.
+        let of_run = run.filter(|run| run.graph == graph).map(|run| run.entry.as_str());
+        let entry = agreed("entry", self.entry.as_deref(), binding.map(|binding| binding.entry.as_str()))?;
+        let entry = entry.or(of_run).unwrap_or("default").to_owned();
+        if let Some(facts) = &self.facts {
+            state.facts.extend(values::object("--facts", facts)?);
+        }
+        if let Some(outcomes) = &self.outcomes {
+            state.outcomes.extend(values::outcomes("--outcomes", outcomes)?);
+        }
+        state.authorities.extend(self.authorities.iter().cloned().collect::<BTreeSet<_>>());
+        Ok(Selected { graph, entry, state })
+    }
+
+    /// These options as they were given, to go on with.
+    pub fn command(&self, global: &Global, verb: &[&str]) -> String {
+        let mut words: Vec<&str> = verb.to_vec();
+        let state = self.state.as_deref().map(files::text);
+        let given =
+            [("--entry", &self.entry), ("--state", &state), ("--facts", &self.facts), ("--outcomes", &self.outcomes)];
+        for (option, value) in given {
+            if let Some(value) = value {
+                words.extend([option, value.as_str()]);
+            }
+        }
+        if !self.authorities.is_empty() {
+            words.push("--authority");
+            words.extend(self.authorities.iter().map(String::as_str));
+        }
+        global.command(words)
+    }
+}
+
+/// Holds a Run to the Provider.
+///
+/// # Errors
+///
+/// `run-provider-mismatch`.
+pub fn same_provider(run: &Run, provider: &Provider) -> Result<(), Failure> {
+    if run.provider == provider.id() {
+        return Ok(());
+    }
+    let message = format!(
+        "the Run is one of Provider {}, not of {}; name that Provider with --manifest",
+        run.provider,
+        provider.id()
+    );
+    Err(Failure::new("run-provider-mismatch", message))
+}
+
+/// What the command line and the binding agree on.
+fn agreed<'a>(what: &str, given: Option<&'a str>, bound: Option<&'a str>) -> Result<Option<&'a str>, Failure> {
+    match (given, bound) {
+        (Some(given), Some(bound)) if given != bound => {
+            let message = format!("the Skill is bound to the {what} `{bound}`, not to `{given}`; leave `{given}` out");
+            Err(Failure::new("option-invalid", message))
+        }
+        (given, bound) => Ok(given.or(bound)),
+    }
+}
+
+fn unselected(provider: &Provider) -> Failure {
+    let graphs = provider.graphs.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let message =
+        format!("say which Graph of {} is meant: {graphs}; or name a bound Skill with --skill", provider.id());
+    Failure::new("graph-selection-missing", message)
+}

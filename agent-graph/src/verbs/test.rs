@@ -1,0 +1,105 @@
+//! `agent-graph test`: the tests of a Provider's Graphs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use graph::{Failure, TestReport, run_test};
+use serde_json::json;
+
+use crate::call::{Done, Global, Opened};
+use crate::files;
+use crate::limits::{FILES, FOLDER_LEVELS};
+
+/// Evaluates every test of a file or a folder, and tells each expectation that does not hold. Nothing is run.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-graph test                      the folder `tests` of the Provider
+  agent-graph test tests/gate.yaml
+
+Exit codes: 0 every test passed; 1 one did not, or there is none, and why.")]
+pub struct Test {
+    /// A test, or a folder of tests; `tests` beside the manifest unless said.
+    path: Option<PathBuf>,
+}
+
+impl Test {
+    /// Runs the tests.
+    pub fn run(self, global: &Global) -> Done {
+        let opened = global.open(None)?;
+        let path = self.path.clone().unwrap_or_else(|| opened.disk.folder().join("tests"));
+        let mut found = Vec::new();
+        match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => collect(&path, 0, &mut found)?,
+            Ok(_) => found.push(path.clone()),
+            Err(_) => {
+                let message = format!("there are no tests at {}", path.display());
+                return Err(Failure::new("test-path-missing", message));
+            }
+        }
+        if found.is_empty() {
+            let message = format!("there is no .yaml, .yml or .json file in {}", path.display());
+            return Err(Failure::new("test-cases-empty", message));
+        }
+        found.sort();
+        let results = reports(&opened, &found)?;
+        let failed = results.iter().filter(|result| !result.passed).count();
+        let state = if failed == 0 { "passed" } else { "failed" };
+        let answer = json!({ "state": state, "total": results.len(), "failed": failed, "results": results });
+        global.tell(&answer, |paint| {
+            let mut lines = Vec::new();
+            for result in &results {
+                let passed = if result.passed { paint.good("passed") } else { paint.bad("failed") };
+                lines.push(format!("{passed} {}  {}", result.name, paint.dim(&result.path)));
+                lines.extend(result.failures.iter().map(|failure| format!("       {failure}")));
+            }
+            lines.push(format!("{} of {} passed", results.len() - failed, results.len()));
+            lines
+        })?;
+        Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+/// Runs every test; the files that are none are refused together.
+fn reports(opened: &Opened, paths: &[PathBuf]) -> Result<Vec<TestReport>, Failure> {
+    let (mut reports, mut refused) = (Vec::new(), Vec::new());
+    for path in paths {
+        let told = files::text(&files::absolute(path));
+        match files::read(path).and_then(|text| run_test(&opened.provider, &opened.places, &told, &text)) {
+            Ok(report) => reports.push(report),
+            Err(failure) => refused.push(failure),
+        }
+    }
+    let many = refused.len();
+    let mut refused = refused.into_iter();
+    let Some(mut first) = refused.next() else { return Ok(reports) };
+    if many > 1 {
+        first.diagnostics.extend(refused.flat_map(|failure| match failure.diagnostics.is_empty() {
+            true => vec![graph::Diagnostic::new(failure.code, graph::Severity::Error, failure.message)],
+            false => failure.diagnostics,
+        }));
+        first.message = format!("{many} files are no tests that can be run, the first because {}", first.message);
+    }
+    Err(first)
+}
+
+/// The tests of a folder and of those in it. Links to folders are not followed: they may lead round in circles.
+fn collect(folder: &Path, level: usize, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let unread = |error| Failure::new("file-read-failed", format!("{} cannot be read: {error}", folder.display()));
+    for entry in fs::read_dir(folder).map_err(unread)? {
+        let entry = entry.map_err(unread)?;
+        let (path, kind) = (entry.path(), entry.file_type().map_err(unread)?);
+        if kind.is_dir() && level < FOLDER_LEVELS {
+            collect(&path, level + 1, found)?;
+        } else if path.extension().is_some_and(|end| end == "yaml" || end == "yml" || end == "json") && path.is_file() {
+            found.push(path);
+        }
+        if found.len() > FILES {
+            let message = format!("{} holds more than {FILES} tests; run them folder by folder", folder.display());
+            return Err(Failure::new("option-invalid", message));
+        }
+    }
+    Ok(())
+}
