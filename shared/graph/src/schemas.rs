@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::failure::{Diagnostic, Failure, Severity};
 use crate::faults::Faults;
 
-pub(crate) use faults::{quote, said, tell};
+pub(crate) use faults::{place, quote, said, tell};
 
 macro_rules! published {
     ($($name:literal),* $(,)?) => {
@@ -134,7 +134,7 @@ pub(crate) fn valid<T: DeserializeOwned>(name: &str, path: &str, value: &Value) 
     }
     T::deserialize(value).map_err(|error| {
         // The schema and the type say the same, so what is left is what a machine word cannot hold.
-        let fault = Diagnostic::new("schema.type", Severity::Error, error.to_string()).at(format!("{path}#"));
+        let fault = Diagnostic::new("schema.type", Severity::Error, error.to_string()).at(path);
         Failure::new("schema-invalid", format!("{path}: {error}")).with(vec![fault])
     })
 }

@@ -34,7 +34,9 @@ pub(crate) fn frontmatter(path: &str, bytes: &[u8]) -> Result<Map<String, Value>
     if !closed {
         return Err(invalid("the frontmatter has no closing line `---`".into()));
     }
-    match schemas::parse(path, text.get(start..end).unwrap_or_default().as_bytes()) {
+    // An empty line for the opening one, so that places are those of the file.
+    let fields = format!("\n{}", text.get(start..end).unwrap_or_default());
+    match schemas::parse(path, fields.as_bytes()) {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(_) => Err(invalid("the frontmatter is no mapping of fields".into())),
         Err(failure) => Err(Failure { code: "frontmatter-invalid".into(), ..failure }),

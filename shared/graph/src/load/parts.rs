@@ -148,7 +148,7 @@ impl<'a> Parts<'a> {
             Ok(compiled) => Some(compiled),
             Err(error) => {
                 let message = format!("is no JSON Schema that can be used: {}", schemas::said(&error));
-                self.faults.say("schema-compile-failed", format!("{reference}#{}", error.instance_path()), message);
+                self.faults.say("schema-compile-failed", schemas::place(reference, &error), message);
                 None
             }
         };

@@ -10,7 +10,7 @@ use crate::limits::QUOTE_CHARACTERS;
 
 /// Adds what one error says. A choice of forms adds the faults of the form that was meant, when that is plain.
 pub(crate) fn tell(error: &ValidationError<'_>, path: &str, faults: &mut Faults) {
-    let place = format!("{path}#{}", error.instance_path());
+    let place = place(path, error);
     let mut add = |keyword: &str, message: String| {
         faults.add(Diagnostic::new(format!("schema.{keyword}"), Severity::Error, message).at(place.clone()));
     };
@@ -23,9 +23,9 @@ pub(crate) fn tell(error: &ValidationError<'_>, path: &str, faults: &mut Faults)
         }
         Kind::OneOfNotValid { context } => {
             // What is wrong with the form that was meant says more than that no form fits, so it comes first.
-            let meant = context.iter().find(|branch| !branch.iter().any(discriminates));
-            for error in meant.into_iter().flatten() {
-                tell(error, path, faults);
+            let mut meant = context.iter().filter(|branch| !branch.iter().any(discriminates));
+            if let (Some(branch), None) = (meant.next(), meant.next()) {
+                branch.iter().for_each(|error| tell(error, path, faults));
             }
             let choice = choice(error.instance());
             faults.add(Diagnostic::new(format!("schema.{keyword}"), Severity::Error, choice).at(place));
@@ -34,6 +34,14 @@ pub(crate) fn tell(error: &ValidationError<'_>, path: &str, faults: &mut Faults)
             add(keyword, format!("the key {} {}", quote(&text(inner.instance())), said(inner)));
         }
         _ => add(keyword, said(error)),
+    }
+}
+
+/// The place of an error in a file: a JSON pointer behind the file's path, which alone means the whole document.
+pub(crate) fn place(path: &str, error: &ValidationError<'_>) -> String {
+    match error.instance_path().as_str() {
+        "" => path.to_owned(),
+        pointer => format!("{path}#{pointer}"),
     }
 }
 

@@ -1,0 +1,5 @@
+//! Providers that load, and Providers that are refused: in memory, on disk, large ones and broken ones.
+
+mod refused;
+mod small;
+mod whole;
