@@ -101,13 +101,18 @@ fn output_schema<'a>(provider: &'a Provider, location: &HostActionLocation) -> R
 
 /// In which an output is not what its schema says.
 fn faults_of(path: &str, schema: &Value, output: &Value) -> Result<Vec<Diagnostic>, Failure> {
-    let validator = jsonschema::options().build(schema);
+    let validator = jsonschema::options().offline().build(schema);
     let validator = validator.map_err(|error| Failure::new("schema-compile-failed", format!("{path}: {error}")))?;
     let mut faults = Faults::default();
     for error in validator.iter_errors(output) {
-        schemas::tell(&error, "result#/output/inline", &mut faults);
+        schemas::tell(&error, "", &mut faults);
     }
-    Ok(faults.done().err().map(|failure| failure.diagnostics).unwrap_or_default())
+    let mut told = faults.done().err().map(|failure| failure.diagnostics).unwrap_or_default();
+    for fault in &mut told {
+        let inside = fault.path.take().unwrap_or_default();
+        fault.path = Some(format!("result#/output/inline{}", inside.trim_start_matches('#')));
+    }
+    Ok(told)
 }
 
 /// A host's own text, short and on one line.

@@ -18,16 +18,6 @@ const CATALOG: &str = "bundle-catalog-mismatch";
 const CHANGED: &str = "bundle-file-digest-mismatch";
 const OTHER_BYTES: &str = "it is not the file that was bundled: its digest is another";
 
-/// Both: what [`intact`] and [`told`] hold.
-///
-/// # Errors
-///
-/// The `bundle-…` codes.
-pub(crate) fn verify(source: &dyn Source, provider: &Provider, bundle: &Bundle) -> Result<(), Failure> {
-    intact(source, bundle)?;
-    told(provider, bundle)
-}
-
 /// Holds the files of a bundle to its manifest, and the manifest to its own digest.
 ///
 /// # Errors
