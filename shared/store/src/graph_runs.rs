@@ -12,13 +12,12 @@ mod opening;
 use std::sync::Arc;
 
 use graph::documents::{Outcome, Run};
-use run::{Code, Time};
+use run::Code;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::catalogue::other;
 use crate::error::Error;
-use crate::keys;
 use crate::lists::doc;
 use crate::providers::{Pin, PublishedProvider};
 use crate::request::{Did, Record, Request};
@@ -26,8 +25,7 @@ use crate::store::Store;
 use crate::table::{Op, TableError};
 use crate::tries::Tries;
 
-use journal::{Entry, Happened, Journal};
-#[allow(unused_imports, reason = "claims open runs with the profile graph-1")]
+use journal::{Happened, Journal};
 pub(crate) use opening::Opening;
 
 /// What a checkpoint is noted as in a run's events.
@@ -290,10 +288,8 @@ impl Store {
         if let Some(journal) = loaded.filter(|j| j.run.run.id == graph_run && j.run.sequence() == sequence) {
             return Ok(journal.run);
         }
-        let journal = self.graph_journal(org, &graph_run, Some(sequence)).await?;
-        journal
-            .map(|journal| journal.run)
-            .filter(|run| run.sequence() == sequence)
+        self.graph_run_at(org, &graph_run, sequence)
+            .await?
             .ok_or_else(|| Error::Invariant(format!("the Graph's run {graph_run} has no event {sequence} any more")))
     }
 }

@@ -1,11 +1,12 @@
 //! A bundle as one object: checked before it is stored, and again whenever it is read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use graph::documents::{Bundle, Resource};
+use graph::{Diagnostic, Severity};
 use run::{Code, Refusal};
 use serde_json::{Map, Value};
 
@@ -19,6 +20,9 @@ pub(super) const BUNDLE_FILES: usize = 1_000;
 
 /// The path of a bundle's manifest.
 pub(super) const MANIFEST: &str = "manifest.json";
+
+/// The code of a file that is there and not listed.
+const UNLISTED: &str = "bundle-files-mismatch";
 
 /// A bundle that holds together.
 pub(super) struct Checked {
@@ -42,10 +46,22 @@ pub(super) fn checked(files: BTreeMap<String, Vec<u8>>) -> Result<Checked, graph
             "These files are no built bundle: build the Provider first.",
         ));
     };
+    let listed: BTreeSet<&str> = bundle.files.iter().map(|file| file.path.as_str()).chain([MANIFEST]).collect();
+    let unlisted: Vec<Diagnostic> =
+        source.0.keys().filter(|path| !listed.contains(path.as_str())).map(unlisted).collect();
+    if !unlisted.is_empty() {
+        let message = format!("{} files are not of this bundle: its {MANIFEST} does not list them.", unlisted.len());
+        return Err(graph::Failure::new(UNLISTED, message).with(unlisted));
+    }
     let manifest = serde_json::to_value(&bundle).unwrap_or_default();
     source.0.insert(MANIFEST.to_owned(), run::canonical(&manifest).into_bytes().into());
     provider.bundle = Some(bundle.clone());
     Ok(Checked { provider, bundle, files: source.0 })
+}
+
+/// A file that would be stored and belongs to nothing: what is stored must follow from the digest.
+fn unlisted(path: &String) -> Diagnostic {
+    Diagnostic::new(UNLISTED, Severity::Error, "the bundle does not list it").at(path)
 }
 
 /// The one object that a bundle is stored as: canonical JSON, paths to bytes in base64.

@@ -1,6 +1,8 @@
 //! A store whose table, files, clock and ids the test holds in its hands.
 #![allow(dead_code, reason = "every test file uses its own part of this")]
 
+pub mod graphs;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,7 +15,9 @@ use store::files::{Files, FilesError, Shown};
 use store::memory::MemoryTable;
 use store::table::{Item, Key, Op, Range, Table, TableError};
 use store::write::Written;
-use store::{Clock, Error, Evaluator, EvidenceRef, Ids, NoAlarms, Parts, Request, Seal, SealKey, Settings, Store};
+use store::{
+    Clock, Error, Evaluator, EvidenceRef, GraphLimits, Ids, NoAlarms, Parts, Request, Seal, SealKey, Settings, Store,
+};
 use tokio::sync::oneshot;
 
 /// The organization of most tests.
@@ -126,13 +130,19 @@ pub struct World {
 impl World {
     /// An empty world without an evaluator.
     pub fn new() -> World {
-        World::on(Arc::default(), Arc::default(), Arc::default(), Arc::default(), None)
+        World::on(Arc::default(), Arc::default(), Arc::default(), Arc::default(), None, Settings::default())
     }
 
     /// The same table, files, clock and ids under a server with another evaluator, or none.
     pub fn under(&self, evaluator: Option<Arc<dyn Evaluator>>) -> World {
         let World { probe, bucket, hands, requests, .. } = self.clone();
-        World::on(probe, bucket, hands, requests, evaluator)
+        World::on(probe, bucket, hands, requests, evaluator, Settings::default())
+    }
+
+    /// The same under a server with nothing in memory and other limits for runs of Graphs.
+    pub fn within(&self, graph_limits: GraphLimits) -> World {
+        let World { probe, bucket, hands, requests, .. } = self.clone();
+        World::on(probe, bucket, hands, requests, None, Settings { graph_limits, ..Settings::default() })
     }
 
     fn on(
@@ -141,6 +151,7 @@ impl World {
         hands: Arc<Hands>,
         requests: Arc<AtomicU64>,
         evaluator: Option<Arc<dyn Evaluator>>,
+        settings: Settings,
     ) -> World {
         let secret = b"thirty-two bytes or more of secret".to_vec();
         let store = Store::new(Parts {
@@ -151,7 +162,7 @@ impl World {
             alarms: Arc::new(NoAlarms),
             evaluator,
             seal: Seal::new(vec![SealKey { id: "k".into(), secret }]).unwrap(),
-            settings: Settings::default(),
+            settings,
         });
         World { store: Arc::new(store), probe, bucket, hands, requests }
     }
