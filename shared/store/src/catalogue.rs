@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::Error;
+use crate::guided::GraphPin;
 use crate::keys;
 use crate::lists::read;
 use crate::request::{Did, Record};
@@ -30,6 +31,8 @@ pub struct Version {
     pub document: Document,
     /// Role name to group id.
     pub roles: BTreeMap<String, String>,
+    /// By step, what its graph is pinned to (graph-1).
+    pub graphs: BTreeMap<String, GraphPin>,
     /// The content hash, lower-case hex (core §6.5).
     pub hash: String,
     /// PROCESS.md exactly as imported.
@@ -68,6 +71,8 @@ pub(crate) struct VersionDoc {
     pub(crate) source: String,
     pub(crate) hash: String,
     pub(crate) roles: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) graphs: BTreeMap<String, GraphPin>,
     pub(crate) published_by: String,
     pub(crate) published_at: Time,
 }
@@ -156,6 +161,7 @@ impl Store {
             number,
             document,
             roles: stored.roles,
+            graphs: stored.graphs,
             hash: stored.hash,
             source: stored.source,
             published_by: stored.published_by,

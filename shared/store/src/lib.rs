@@ -15,6 +15,7 @@ pub mod error;
 pub mod evidence;
 pub mod files;
 pub mod graph_runs;
+mod guided;
 pub mod keys;
 pub mod lists;
 #[cfg(any(test, feature = "memory"))]
@@ -40,6 +41,7 @@ pub use context::{Alarm, Alarms, Clock, Evaluator, Ids, NoAlarms, RandomIds, Sys
 pub use error::Error;
 pub use evidence::EvidenceRef;
 pub use graph_runs::{GraphCommand, GraphLimits, GraphRun};
+pub use guided::{GraphGiven, GraphPin};
 pub use merge::Page;
 pub use providers::{GraphListed, Pin, ProviderRef, PublishedProvider};
 pub use provision::{ProvisionError, provision};

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::catalogue::{Draft, DraftDoc, Listed, Version, VersionDoc, no_process, other, parse};
 use crate::error::Error;
+use crate::guided::GraphPin;
 use crate::keys;
 use crate::lists::{doc, read};
 use crate::request::{Did, Record, Request};
@@ -90,15 +91,16 @@ impl Store {
             };
             let draft_tag = draft.tag.clone();
             let draft: DraftDoc = read(draft)?;
-            let document = match self.publishable(name, &draft.source, roles) {
-                Ok(document) => document,
-                Err(refusal) => {
+            let (document, graphs) = match self.publishable(request.org, name, &draft.source, roles).await {
+                Ok(publishable) => publishable,
+                Err(Error::Refused(refusal)) => {
                     // The same, and somebody imported another draft since.
                     return match self.recorded(request).await? {
                         Some(record) => other(record),
                         None => Err(refusal.into()),
                     };
                 }
+                Err(error) => return Err(error),
             };
             let before: Option<Listed> = latest.map(read).transpose()?;
             let now = self.clock.now();
@@ -106,6 +108,7 @@ impl Store {
                 number: before.as_ref().map_or(0, |l| l.version) + 1,
                 document,
                 roles: roles.clone(),
+                graphs,
                 hash: draft.hash,
                 source: draft.source,
                 published_by: request.actor.subject.clone(),
@@ -123,9 +126,15 @@ impl Store {
         Err(Error::Retry("others publish this process at the same time".to_owned()))
     }
 
-    /// The document of a draft, when this server can run it with these groups. What it offers may be less than when the
-    /// draft was imported.
-    fn publishable(&self, name: &str, source: &str, roles: &BTreeMap<String, String>) -> Result<Document, Refusal> {
+    /// The document of a draft, when this server can run it with these groups, and what its graphs are pinned to. What it
+    /// offers may be less than when the draft was imported.
+    async fn publishable(
+        &self,
+        org: &str,
+        name: &str,
+        source: &str,
+        roles: &BTreeMap<String, String>,
+    ) -> Result<(Document, BTreeMap<String, GraphPin>), Error> {
         let (document, _) = parse(source, &self.offered(None)).map_err(|issues| {
             let message = format!(
                 "`{name}` was not published: this server cannot run its draft. Each issue is line:column: what to fix \
@@ -133,13 +142,26 @@ impl Store {
             );
             Refusal::new(Code::Invalid, message).issues(issues)
         })?;
-        bound(&document, roles)?;
-        Ok(document)
+        let mut issues = unbound(&document, roles);
+        let mut message = format!("`{name}` was not published. Every role it names needs a group, and no other.");
+        match self.pins(org, &document).await? {
+            Ok(pins) if issues.is_empty() => return Ok((document, pins)),
+            Ok(_) => {}
+            Err(missing) => {
+                message = format!(
+                    "`{name}` was not published. Every role it names needs a group, and no other, and every graph must be \
+                     there: publish its provider, or name what is published."
+                );
+                issues.extend(missing);
+            }
+        }
+        Err(Refusal::new(Code::Invalid, message).issues(issues).into())
     }
 
-    /// What a new version may use here: `check` only while there is an evaluator (profile check-1).
+    /// What a new version may use here: `check` only while there is an evaluator (profile check-1), `graph` only where the
+    /// settings say so (profile graph-1).
     fn offered<'a>(&self, folder_name: Option<&'a str>) -> ReadOptions<'a> {
-        ReadOptions { folder_name, check: self.evaluator.is_some(), graph: false }
+        ReadOptions { folder_name, check: self.evaluator.is_some(), graph: self.settings.graph }
     }
 
     fn publication(
@@ -157,6 +179,7 @@ impl Store {
             source: version.source.clone(),
             hash: version.hash.clone(),
             roles: version.roles.clone(),
+            graphs: version.graphs.clone(),
             published_by: version.published_by.clone(),
             published_at: now,
         };
@@ -203,8 +226,8 @@ fn spelled(draft: &Value) -> Result<(), Refusal> {
         .issue(format!("source: {bytes} bytes as JSON text, at most {STORED_DRAFT_BYTES}")))
 }
 
-/// Every role has a group, and nothing else is bound.
-fn bound(document: &Document, roles: &BTreeMap<String, String>) -> Result<(), Refusal> {
+/// An issue for every role that has no group, and for whatever else is bound.
+fn unbound(document: &Document, roles: &BTreeMap<String, String>) -> Vec<String> {
     let declared = document.roles();
     let mut issues = Vec::new();
     for role in &declared {
@@ -224,9 +247,5 @@ fn bound(document: &Document, roles: &BTreeMap<String, String>) -> Result<(), Re
     for role in roles.keys().filter(|r| !declared.contains(&r.as_str())) {
         issues.push(format!("roles.{role}: the process has no such role"));
     }
-    if issues.is_empty() {
-        return Ok(());
-    }
-    let message = format!("`{}` was not published. Every role it names needs a group, and no other.", document.name);
-    Err(Refusal::new(Code::Invalid, message).issues(issues))
+    issues
 }

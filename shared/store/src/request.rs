@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::Error;
+use crate::guided::GraphGiven;
 
 /// A write as it was asked for.
 #[derive(Debug, Clone)]
@@ -83,6 +84,9 @@ pub struct RunWrite {
     /// Set on a lease.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<LeaseGiven>,
+    /// Set on a claim of a step that a graph guides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<GraphGiven>,
     /// Set on an event: the step that consumed it, null when it is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent: Option<Sent>,

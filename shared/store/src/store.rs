@@ -19,6 +19,8 @@ use crate::table::Table;
 pub struct Settings {
     /// The limits that bound a run.
     pub limits: Limits,
+    /// Whether steps may be guided by graphs (profile graph-1). Versions that were published while they could keep theirs.
+    pub graph: bool,
     /// The limits that bound a run of a Graph.
     pub graph_limits: GraphLimits,
     /// The group that escalations are assigned to.
@@ -33,6 +35,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             limits: Limits::default(),
+            graph: true,
             graph_limits: GraphLimits::default(),
             operators_group: "operators".to_owned(),
             upload_bytes: 10 * 1024 * 1024,
@@ -83,10 +86,12 @@ impl Store {
         Store { table, files, clock, ids, alarms, evaluator, seal, settings, versions, providers }
     }
 
-    /// The profiles that runs may use here: check-1 only while there is somebody to answer (core §8).
+    /// The profiles that runs may use here: check-1 only while there is somebody to answer, graph-1
+    /// only where [`Settings::graph`] says so (core §8).
     pub fn profiles(&self) -> Vec<&'static str> {
         let check = self.evaluator.is_some().then_some(process::CHECK_1);
-        [process::PARALLEL_1].into_iter().chain(check).collect()
+        let graph = self.settings.graph.then_some(process::GRAPH_1);
+        [process::PARALLEL_1].into_iter().chain(check).chain(graph).collect()
     }
 
     /// The settings.

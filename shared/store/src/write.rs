@@ -15,6 +15,8 @@ use crate::changes::{apply, attempt_op, change_ops, notice_op};
 use crate::context::Alarm;
 use crate::error::Error;
 use crate::evidence::EvidenceRef;
+use crate::graph_runs::GraphRun;
+use crate::guided::GraphGiven;
 use crate::keys;
 use crate::lists::{self, doc, read};
 use crate::partition::Partition;
@@ -36,8 +38,17 @@ pub struct Written {
     pub at: Time,
     /// Set on a lease.
     pub lease: Option<LeaseGiven>,
+    /// Set on a claim of a step that a graph guides: the run of the graph (graph-1).
+    pub graph: Option<GraphRun>,
     /// Set on an event.
     pub sent: Option<Sent>,
+}
+
+/// What goes into the transaction of a write, and the run of a graph that its answer shows.
+#[derive(Default)]
+struct Beside {
+    ops: Vec<Op>,
+    graph: Option<GraphRun>,
 }
 
 impl Store {
@@ -151,8 +162,16 @@ impl Store {
         if let Some(evaluation) = asked.as_ref() {
             command.evaluated(evaluation);
         }
+        let mut beside = Beside::default();
         let clock = self.clock.now();
         let mut decided = decide(&command, clock);
+        if let Err(Fault::Graph(inquiry)) = &decided {
+            // Anew at every attempt: what was lost may be the race with an outcome.
+            let (standing, unchanged) = self.standing(request.org, run_id, inquiry).await?;
+            beside.ops.push(unchanged);
+            command.stands(standing);
+            decided = decide(&command, clock);
+        }
         if let Err(Fault::Check(inquiry)) = &decided
             && asked.is_none()
         {
@@ -160,7 +179,14 @@ impl Store {
             decided = decide(&command, self.clock.now());
         }
         match decided {
-            Ok(change) => self.commit(request, version, &partition, change).await,
+            Ok(change) => {
+                if matches!(command, Command::Claim { .. })
+                    && let Some((graph, ops)) = self.guide(request, &version, &change).await?
+                {
+                    beside = Beside { ops, graph: Some(graph) };
+                }
+                self.commit(request, version, &partition, change, beside).await
+            }
             Err(Fault::Invariant(why)) => Err(Error::Invariant(format!("run {run_id}: {why}"))),
             Err(fault @ (Fault::Check(_) | Fault::Graph(_))) => Err(fault.into()),
             Err(Fault::Refused(refusal)) => {
@@ -225,11 +251,13 @@ impl Store {
         version: Arc<Version>,
         partition: &Partition,
         change: Change,
+        mut beside: Beside,
     ) -> Result<Written, Error> {
         let ops = change_ops(request.org, Some(partition), &change, &request.actor.subject, request.tool)?;
+        beside.ops.extend(ops);
         let mut attempts = partition.attempts.clone();
         apply(&mut attempts, &change);
-        self.finish(request, version, Some(&partition.run), &attempts, change, ops).await
+        self.finish(request, version, Some(&partition.run), &attempts, change, beside).await
     }
 
     async fn commit_first(
@@ -239,7 +267,8 @@ impl Store {
         change: Change,
     ) -> Result<Written, Error> {
         let ops = change_ops(request.org, None, &change, &request.actor.subject, request.tool)?;
-        self.finish(request, version, None, &BTreeMap::new(), change, ops).await
+        let beside = Beside { ops, graph: None };
+        self.finish(request, version, None, &BTreeMap::new(), change, beside).await
     }
 
     /// Adds the request record and the notices, sets the alarms, commits, and clears alarms that nothing needs.
@@ -250,8 +279,9 @@ impl Store {
         before: Option<&Run>,
         attempts: &BTreeMap<String, Attempt>,
         change: Change,
-        mut ops: Vec<Op>,
+        beside: Beside,
     ) -> Result<Written, Error> {
+        let Beside { mut ops, graph } = beside;
         let overlay = Overlay::of(&change.run, attempts, change.at).told(&change.run, &change.reply);
         let (lease, sent) = match &change.reply {
             Reply::View => (None, None),
@@ -267,6 +297,9 @@ impl Store {
             rev: change.run.rev,
             overlay: overlay.clone(),
             lease: lease.clone(),
+            graph: graph
+                .as_ref()
+                .map(|graph| GraphGiven { graph_run: graph.run.id.clone(), sequence: graph.sequence() }),
             sent: sent.clone(),
         };
         ops.push(self.record_op(request, &Record::of(request, change.at, Did::Run(write)))?);
@@ -274,7 +307,7 @@ impl Store {
         let alarms = self.set_alarms(request.org, before, &change.run).await?;
         self.table.transact(&ops).await?;
         self.alarms.clear(&alarms).await;
-        Ok(Written { version, run: change.run, overlay, at: change.at, lease, sent })
+        Ok(Written { version, run: change.run, overlay, at: change.at, lease, graph, sent })
     }
 
     /// A refused submission leaves its issues in the handoff: the one trace a refusal has.
@@ -322,12 +355,17 @@ impl Store {
                 .ok_or_else(|| Error::Invariant(format!("run {} of a recorded request is gone", write.run)))?,
         };
         let version = self.version_of(request.org, &partition.run.meta).await?;
+        let graph = match &write.graph {
+            Some(given) => Some(self.given(request.org, given).await?),
+            None => None,
+        };
         Ok(Written {
             version,
             run: partition.at(write.rev)?,
             overlay: write.overlay,
             at: record.at,
             lease: write.lease,
+            graph,
             sent: write.sent,
         })
     }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::guidance::Guidance;
 use super::{Call, Tool};
 
 pub(crate) struct Claim;
@@ -40,6 +41,19 @@ pub(crate) struct Claimed {
     body: String,
     /// Run data: what the run started with and what its steps recorded.
     data: RunData,
+    /// What profiles add for this step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extensions: Option<Extensions>,
+}
+
+/// What profiles add to a claim, each under its name.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+struct Extensions {
+    /// The graph that guides the step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graph: Option<Guidance>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -65,7 +79,8 @@ impl Tool for Claim {
     const DESCRIPTION: &'static str = "Takes a ready agent step for you alone until expiresAt and returns a token, the \
         instructions, the required output and evidence, the routes to choose from, the handoff of the previous attempt, the \
         process's body and the run data. Then do the work with your own tools and submit with the token; renew if you need \
-        longer; escalate if you cannot finish. conflict means somebody has it or it is not ready: claim another step of the \
+        longer; escalate if you cannot finish. Where extensions.graph is there, a graph guides the step: take its route, \
+        record_outcome in its graphRunId, get_route for the next, until the evaluation is complete. conflict means somebody has it or it is not ready: claim another step of the \
         page you have, then call get_work.";
     type Arguments = Arguments;
     type Data = Claimed;
@@ -81,6 +96,7 @@ impl Tool for Claim {
         let Some(work) = work else {
             return Err(store::Error::Invariant(format!("step `{step_id}` was claimed but takes no work")));
         };
+        let graph = written.graph.clone().map(Guidance::of).transpose()?;
         let mut data = RunData::of(&written.run, document.steps.iter().map(|s| s.id.as_str()));
         call.store.link_data(call.org(), &mut data).await?;
         Ok(Claimed {
@@ -97,6 +113,7 @@ impl Tool for Claim {
             handoff: written.overlay.handoffs.get(&step_id).cloned(),
             body: document.body.clone(),
             data,
+            extensions: graph.map(|graph| Extensions { graph: Some(graph) }),
         })
     }
 }

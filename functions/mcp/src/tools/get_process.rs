@@ -46,12 +46,27 @@ struct Published {
     hash: String,
     /// The groups its roles are bound to.
     roles: BTreeMap<String, String>,
+    /// By step, the provider that its graph is pinned to; not there when no graph guides a step.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    graphs: BTreeMap<String, Pinned>,
     /// Who published it.
     published_by: String,
     /// When.
     published_at: Time,
     /// PROCESS.md, exactly as imported.
     source: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+struct Pinned {
+    /// The provider's id.
+    provider: String,
+    /// Its version.
+    version: String,
+    /// The digest of its bundle, sha256:….
+    digest: String,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -68,12 +83,19 @@ struct Draft {
     source: String,
 }
 
+impl Pinned {
+    fn of(pin: &store::GraphPin) -> Pinned {
+        let store::GraphPin { provider, version, digest } = pin.clone();
+        Pinned { provider, version, digest }
+    }
+}
+
 #[async_trait]
 impl Tool for GetProcess {
     const NAME: &'static str = "get_process";
     const TITLE: &'static str = "Read a process";
     const DESCRIPTION: &'static str = "For operators: returns a published version of a process with its PROCESS.md, content \
-        hash and bound groups, and the draft that waits to be published, if any.";
+        hash, bound groups and pinned graph providers, and the draft that waits to be published, if any.";
     const READ_ONLY: bool = true;
     type Arguments = Arguments;
     type Data = Known;
@@ -87,6 +109,7 @@ impl Tool for GetProcess {
                 version: v.number,
                 hash: v.hash.clone(),
                 roles: v.roles.clone(),
+                graphs: v.graphs.iter().map(|(step, pin)| (step.clone(), Pinned::of(pin))).collect(),
                 published_by: v.published_by.clone(),
                 published_at: v.published_at,
                 source: v.source.clone(),

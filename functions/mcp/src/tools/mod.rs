@@ -18,6 +18,7 @@ mod get_route;
 mod get_run;
 mod get_work;
 mod graphs;
+mod guidance;
 mod import_process;
 mod list_processes;
 mod list_providers;

@@ -52,7 +52,7 @@ async fn a_store_reads_the_table_that_is_named_and_takes_the_limits_that_are_set
     assert_eq!(asked.last().map(|asked| asked.body["TableName"].clone()), Some(Value::from("procession-table")));
     let of = cloud.store.settings();
     assert_eq!((of.limits.lease_seconds, of.upload_bytes, of.operators_group.as_str()), (60, 1_024, "operators"));
-    assert_eq!(cloud.store.profiles(), ["parallel-1"], "without an evaluator no checks");
+    assert_eq!(cloud.store.profiles(), ["parallel-1", "graph-1"], "without an evaluator no checks");
 }
 
 #[tokio::test]
@@ -67,7 +67,7 @@ async fn an_evaluator_makes_checks_possible() {
     let evaluator = r#"{"kind":"openai","url":"http://127.0.0.1:9/v1","model":"m"}"#;
     let settings = settings(&[("PROCESSION_EVALUATOR", evaluator)]);
     let cloud = by_way_of(&aws().config(1).await, &settings).await.map_err(|p| p.to_string()).unwrap();
-    assert_eq!(cloud.store.profiles(), ["parallel-1", "check-1"]);
+    assert_eq!(cloud.store.profiles(), ["parallel-1", "check-1", "graph-1"]);
 }
 
 #[tokio::test]

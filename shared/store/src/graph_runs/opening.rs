@@ -36,7 +36,6 @@ pub(crate) struct Opening<'a> {
     pub(crate) at: Time,
 }
 
-#[allow(dead_code, reason = "claims and submissions use runs of Graphs with the profile graph-1")]
 impl Store {
     /// The run of a step's attempt, as it will be once these operations are committed: they begin it, or bring its Facts up
     /// to date, or only hold it still, and refuse when somebody else wrote to it meanwhile. One round.
@@ -66,6 +65,12 @@ impl Store {
         };
         let (after, op) = self.graph_step(org, before, happened, at, actor, tool)?;
         Ok((after.run, vec![op]))
+    }
+
+    /// A run as it was after this event, for a claim that is repeated; `None` when it never came so far.
+    pub(crate) async fn graph_run_at(&self, org: &str, id: &str, sequence: u64) -> Result<Option<GraphRun>, Error> {
+        let journal = self.graph_journal(org, id, Some(sequence)).await?;
+        Ok(journal.map(|journal| journal.run).filter(|run| run.sequence() == sequence))
     }
 
     /// The operation that refuses when somebody wrote to this run since it was read.

@@ -1,0 +1,45 @@
+//! What a claim tells of the graph that guides its step (profile graph-1).
+
+use graph::RouteRequest;
+use graph::documents::{Evaluation, Route};
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::graph_runs::GraphRun;
+
+use super::graphs::{ProviderAsked, places, refused};
+
+/// The run of a step's graph as the claim leaves it.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(inline)]
+pub(super) struct Guidance {
+    /// The run of the graph, for record_outcome, set_facts, get_graph_run and get_route.
+    graph_run_id: String,
+    /// The provider that the process's version is pinned to.
+    provider: ProviderAsked,
+    /// What can be done now.
+    evaluation: Evaluation,
+    /// The primary route in full; not there when no route is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    route: Option<Route>,
+}
+
+impl Guidance {
+    /// The evaluation of a run and its primary route.
+    pub(super) fn of(read: GraphRun) -> Result<Guidance, store::Error> {
+        let evaluation = read.evaluated()?.evaluation;
+        let GraphRun { provider, run } = read;
+        let route = evaluation.primary_route.as_ref().map(|primary| {
+            let request = RouteRequest {
+                graph: &run.graph,
+                entry: &run.entry,
+                route_id: Some(&primary.route_id),
+                revision: Some(&evaluation.revision),
+                receipts: None,
+            };
+            graph::route(&provider.provider, &places(), &run.state(), &request).map_err(refused)
+        });
+        let route = route.transpose()?;
+        Ok(Guidance { graph_run_id: run.id, provider: ProviderAsked::from(&*provider), evaluation, route })
+    }
+}
