@@ -4,6 +4,7 @@ use graph::RouteRequest;
 use graph::documents::{Evaluation, Route};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use store::graph_runs::GraphRun;
 
 use super::graphs::{ProviderAsked, places, refused};
@@ -17,10 +18,13 @@ pub(super) struct Guidance {
     graph_run_id: String,
     /// The provider that the process's version is pinned to.
     provider: ProviderAsked,
-    /// What can be done now.
+    /// What can be done now: agent-graph.evaluation.v1.
+    // Whole, the two schemas would be most of what every agent is told of a claim; evaluate_graph and get_route have them.
+    #[schemars(with = "Map<String, Value>")]
     evaluation: Evaluation,
-    /// The primary route in full; not there when no route is open.
+    /// The primary route in full: agent-graph.route.v1. Not there when no route is open.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Map<String, Value>")]
     route: Option<Route>,
 }
 
