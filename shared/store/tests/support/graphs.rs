@@ -91,7 +91,7 @@ pub async fn publish_as(
     actor: &Actor,
     bundle: &BTreeMap<String, Vec<u8>>,
 ) -> Result<ProviderRef, Error> {
-    let arguments = Map::from_iter([("files".to_owned(), json!(bundle))]);
+    let arguments = bundle.iter().map(|(path, bytes)| (path.clone(), json!(graph::digest_bytes(bytes)))).collect();
     let request = Request::new(org, actor, "publish_provider", id, &arguments);
     world.store.publish_provider(&request, bundle.clone()).await
 }
