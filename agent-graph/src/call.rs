@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use graph::disk::Disk;
+use graph::disk::{Bound, Disk, bind};
 use graph::documents::SkillBinding;
 use graph::{Failure, Places, Provider};
 use serde::Serialize;
 
 use crate::paint::Paint;
-use crate::{binding, files, shell};
+use crate::{files, shell};
 
 /// What a verb comes to: its exit code, or a refusal that changed nothing.
 pub type Done = Result<ExitCode, Failure>;
@@ -61,19 +61,26 @@ impl Global {
     ///
     /// Whatever can be wrong with the binding or the Provider.
     pub fn open(&self, workspace: Option<&Path>) -> Result<Opened, Failure> {
-        let binding = self.skill.as_deref().map(|skill| self.binding(skill)).transpose()?;
-        let manifest = binding.as_ref().map_or(self.manifest.as_path(), |binding| Path::new(&binding.manifest_path));
-        let (provider, disk, places) = open(manifest, workspace)?;
-        Ok(Opened { provider, disk, places, binding })
+        match &self.skill {
+            Some(skill) => self.bound(skill, workspace),
+            None => {
+                let (disk, name) = Disk::of(&self.manifest)?;
+                let provider = graph::load(&disk, &name)?;
+                let places = places(&disk, workspace);
+                Ok(Opened { provider, disk, places, binding: None })
+            }
+        }
     }
 
-    /// The resolved binding of a Skill.
+    /// Loads the Provider that a Skill is bound to.
     ///
     /// # Errors
     ///
-    /// Whatever can be wrong with it.
-    pub fn binding(&self, skill: &Path) -> Result<SkillBinding, Failure> {
-        binding::resolve(skill, self.registry.as_deref())
+    /// Whatever can be wrong with the binding or the Provider.
+    pub fn bound(&self, skill: &Path, workspace: Option<&Path>) -> Result<Opened, Failure> {
+        let Bound { binding, provider, disk } = bind(skill, self.registry.as_deref())?;
+        let places = places(&disk, workspace);
+        Ok(Opened { provider, disk, places, binding: Some(binding) })
     }
 
     /// Tells an answer: one line of JSON, or the lines for people.
@@ -108,17 +115,10 @@ impl Global {
     }
 }
 
-/// Loads the Provider of a manifest.
-///
-/// # Errors
-///
-/// Whatever can be wrong with it.
-pub fn open(manifest: &Path, workspace: Option<&Path>) -> Result<(Provider, Disk, Places), Failure> {
-    let (disk, name) = Disk::of(manifest)?;
-    let provider = graph::load(&disk, &name)?;
-    let places = Places {
+/// How paths are told: whole ones, of this machine.
+fn places(disk: &Disk, workspace: Option<&Path>) -> Places {
+    Places {
         provider_root: files::text(disk.folder()),
         workspace: files::text(&files::absolute(workspace.unwrap_or(Path::new(".")))),
-    };
-    Ok((provider, disk, places))
+    }
 }

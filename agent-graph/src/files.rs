@@ -12,6 +12,25 @@ use tempfile::NamedTempFile;
 
 use crate::limits::READ_BYTES;
 
+/// Whether a file can be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It is only read.
+    Data,
+    /// It can be run as well.
+    Program,
+}
+
+impl Kind {
+    /// The kind of a file that is there.
+    pub fn of(path: &Path) -> Kind {
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_file() && metadata.permissions().mode() & 0o111 != 0 => Kind::Program,
+            _ => Kind::Data,
+        }
+    }
+}
+
 /// A path as it is told: absolute, and without `..` where that can be found out.
 pub fn absolute(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -89,10 +108,10 @@ pub fn taken(path: &Path) -> bool {
 
 /// Writes a file that must not be there yet; its folders are made. Whoever comes second gets
 /// [`io::ErrorKind::AlreadyExists`].
-pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write_new(path: &Path, bytes: &[u8], kind: Kind) -> io::Result<()> {
     let folder = folder_of(path);
     fs::create_dir_all(folder)?;
-    written(folder, bytes, None)?.persist_noclobber(path).map_err(|error| error.error)?;
+    written(folder, bytes, kind, None)?.persist_noclobber(path).map_err(|error| error.error)?;
     settle(folder)
 }
 
@@ -100,7 +119,7 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub fn write_over(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
     fs::create_dir_all(folder)?;
-    written(folder, bytes, fs::metadata(path).ok())?.persist(path).map_err(|error| error.error)?;
+    written(folder, bytes, Kind::Data, fs::metadata(path).ok())?.persist(path).map_err(|error| error.error)?;
     settle(folder)
 }
 
@@ -113,9 +132,12 @@ pub fn folder_of(path: &Path) -> &Path {
 }
 
 /// A durable file beside its place, removed again unless it is moved there.
-fn written(folder: &Path, bytes: &[u8], before: Option<Metadata>) -> io::Result<NamedTempFile> {
+fn written(folder: &Path, bytes: &[u8], kind: Kind, before: Option<Metadata>) -> io::Result<NamedTempFile> {
     // What is new gets the rights that the user's mask leaves, what is replaced keeps its own.
-    let rights = Permissions::from_mode(0o666);
+    let rights = Permissions::from_mode(match kind {
+        Kind::Data => 0o666,
+        Kind::Program => 0o777,
+    });
     let mut file = tempfile::Builder::new().prefix(".agent-graph-").permissions(rights).tempfile_in(folder)?;
     file.write_all(bytes)?;
     if let Some(before) = before {
@@ -138,14 +160,14 @@ mod tests {
     fn a_new_file_never_replaces_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a/b.json");
-        write_new(&path, b"one").unwrap();
-        assert_eq!(write_new(&path, b"two").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        write_new(&path, b"one", Kind::Data).unwrap();
+        assert_eq!(write_new(&path, b"two", Kind::Data).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read(&path).unwrap(), b"one");
         // Not even a link to nowhere is replaced.
         let link = folder.path().join("link");
         std::os::unix::fs::symlink("nowhere", &link).unwrap();
         assert!(taken(&link));
-        assert_eq!(write_new(&link, b"x").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(write_new(&link, b"x", Kind::Program).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left behind");
     }
 

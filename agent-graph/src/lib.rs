@@ -4,7 +4,6 @@
 //! an Action, but for the materializer of a Resource that `resource materialize` was asked for.
 
 pub mod authoring;
-pub mod binding;
 pub mod call;
 pub mod files;
 pub mod hints;

@@ -72,7 +72,7 @@ pub fn read(path: &Path) -> Result<Run, Failure> {
 ///
 /// `run-target-exists`, and `unexpected-error` when it cannot be written.
 pub fn create(path: &Path, run: &Run) -> Result<(), Failure> {
-    files::write_new(path, &text(run)).map_err(|error| match error.kind() {
+    files::write_new(path, &text(run), files::Kind::Data).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(path),
         _ => files::unwritten(path, &error),
     })

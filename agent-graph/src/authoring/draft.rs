@@ -8,12 +8,12 @@ use std::sync::Arc;
 use graph::disk::Disk;
 use graph::{Failure, Memory, Source};
 
-use crate::files;
+use crate::files::{self, Kind};
 
 /// Files that are not there yet, and files that are to be changed, by their paths below a folder.
 #[derive(Debug, Default)]
 pub struct Draft {
-    new: BTreeMap<String, Vec<u8>>,
+    new: BTreeMap<String, (Vec<u8>, Kind)>,
     /// What a changed file says now, and what it is to say.
     changed: BTreeMap<String, (Option<Vec<u8>>, Vec<u8>)>,
 }
@@ -21,7 +21,12 @@ pub struct Draft {
 impl Draft {
     /// Adds a file that must not be there yet.
     pub fn add(&mut self, path: impl Into<String>, bytes: impl Into<Vec<u8>>) {
-        self.new.insert(path.into(), bytes.into());
+        self.new.insert(path.into(), (bytes.into(), Kind::Data));
+    }
+
+    /// Adds a copy of a file that is there, which can be run when that one can be.
+    pub fn copy(&mut self, path: impl Into<String>, bytes: Vec<u8>, of: &Path) {
+        self.new.insert(path.into(), (bytes, Kind::of(of)));
     }
 
     /// Changes a file from what it says now; `None` where there is none yet and one that comes up is to be kept.
@@ -65,7 +70,7 @@ impl Draft {
     ///
     /// Whatever would be wrong with it.
     pub fn load(&self, disk: Option<&Disk>, manifest: &str) -> Result<(), Failure> {
-        let new = self.new.iter().map(|(path, bytes)| (path.clone(), Arc::from(bytes.as_slice())));
+        let new = self.new.iter().map(|(path, (bytes, _))| (path.clone(), Arc::from(bytes.as_slice())));
         let changed = self.changed.iter().map(|(path, (_, bytes))| (path.clone(), Arc::from(bytes.as_slice())));
         let overlay = Overlay { over: Memory(new.chain(changed).collect()), disk };
         graph::load(&overlay, manifest).map(|_| ()).map_err(|failure| Failure {
@@ -103,13 +108,13 @@ impl Draft {
         written: &mut Vec<PathBuf>,
         folders: &mut Vec<PathBuf>,
     ) -> Result<(), Failure> {
-        for (path, bytes) in &self.new {
+        for (path, (bytes, kind)) in &self.new {
             let path = root.join(path);
             let missing = path.ancestors().skip(1).take_while(|folder| !folder.exists()).map(Path::to_owned);
             let mut missing: Vec<_> = missing.collect();
             missing.reverse();
             folders.extend(missing);
-            files::write_new(&path, bytes).map_err(|error| match error.kind() {
+            files::write_new(&path, bytes, *kind).map_err(|error| match error.kind() {
                 ErrorKind::AlreadyExists => Failure::new(
                     code,
                     format!("there is something at {} already, and it is not replaced", path.display()),

@@ -114,14 +114,14 @@ fn inline(value: &Value) -> String {
 fn flow(value: &Value) -> String {
     match value {
         // A comma or a bracket ends a plain text here.
-        Value::String(text) if !text.contains([',', '[', ']', '{', '}']) => scalar(text),
+        Value::String(text) if !text.contains([',', '[', ']', '{', '}', ':']) => scalar(text),
         other => other.to_string(),
     }
 }
 
 /// A text: as it is where it reads back as itself, quoted otherwise. (JSON's quoting is YAML's.)
 fn scalar(text: &str) -> String {
-    let tame = |c: char| c.is_alphanumeric() || " _./@+=,;()'<>~^$-".contains(c);
+    let tame = |c: char| c.is_alphanumeric() || " _./:@+=,;()'<>~^$-".contains(c);
     let begins = text.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '/' || c == '.');
     let plain = begins && !text.ends_with(' ') && text.chars().all(tame);
     if plain && process::yaml(text).is_ok_and(|value| value == *text) {

@@ -13,7 +13,7 @@ use graph::{BuiltBundle, Failure};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::call::{Done, Global, Opened};
-use crate::files;
+use crate::files::{self, Kind};
 use crate::limits::FOLDER_LEVELS;
 
 /// Builds the bundle of a Provider: all files that can be reached, a manifest with their digests, and nothing else.
@@ -43,7 +43,7 @@ impl Build {
         apart(&opened, &output)?;
         let replaces = replaceable(&output, opened.provider.id())?;
         let built = graph::build(&opened.disk, &opened.provider)?;
-        put(&built, &output, replaces).map_err(|error| files::unwritten(&output, &error))?;
+        put(&built, opened.disk.folder(), &output, replaces).map_err(|error| files::unwritten(&output, &error))?;
         let manifest = &built.manifest;
         global.tell(manifest, |paint| {
             let next = format!("{}/{MANIFEST}", output.display());
@@ -148,7 +148,7 @@ fn contents(root: &Path, folder: &Path, level: usize, there: &mut BTreeSet<Strin
 }
 
 /// Writes the bundle beside its place, and puts it there in one step.
-fn put(built: &BuiltBundle, output: &Path, replaces: bool) -> std::io::Result<()> {
+fn put(built: &BuiltBundle, root: &Path, output: &Path, replaces: bool) -> std::io::Result<()> {
     let parent = files::folder_of(output);
     fs::create_dir_all(parent)?;
     // Removed with all that is in it unless it is put in its place.
@@ -156,7 +156,8 @@ fn put(built: &BuiltBundle, output: &Path, replaces: bool) -> std::io::Result<()
     let new = beside.path().join("new");
     fs::create_dir(&new)?;
     for (path, bytes) in &built.files {
-        files::write_new(&new.join(path), bytes)?;
+        // What can be run in the Provider can be run in its bundle.
+        files::write_new(&new.join(path), bytes, Kind::of(&root.join(path)))?;
     }
     files::settle(&new)?;
     if replaces {

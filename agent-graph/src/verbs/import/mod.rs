@@ -38,11 +38,16 @@ impl Import {
 fn tell(global: &Global, kind: &str, into: &Path, id: &str, graph: &Path) -> Done {
     let path = files::text(graph);
     global.tell(&json!({ "state": "imported", "kind": kind, "graph": path }), |paint| {
-        let manifest = shell::quote(&files::text(&into.join("provider.yaml")));
+        let manifest = files::text(&into.join("provider.yaml"));
+        let mut words = vec!["agent-graph"];
+        if into != Path::new(".") {
+            words.extend(["--manifest", manifest.as_str()]);
+        }
+        words.extend(["evaluate", id]);
         vec![
             format!("{} {kind} as Graph {id}: {path}", paint.good("imported")),
             "IMPORT_REPORT.md lists what to look through before it is used".to_owned(),
-            format!("next: {}", paint.typed(format!("agent-graph --manifest {manifest} evaluate {id}"))),
+            format!("next: {}", paint.typed(shell::line(words))),
         ]
     })
 }

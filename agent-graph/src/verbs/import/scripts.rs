@@ -56,7 +56,7 @@ impl ImportScripts {
             let name = name(script)?;
             let (entry, action) = (format!("scripts/{id}/{number:02}-{name}"), format!("actions/{id}-{number}.yaml"));
             let (runtime, known) = runtime(script);
-            target.draft.add(&entry, content);
+            target.draft.copy(&entry, content, script);
             target.action(
                 &action,
                 &json!({

@@ -138,7 +138,7 @@ impl Copy<'_> {
                 );
                 return Err(Failure::new("file-read-failed", message));
             }
-            draft.add(format!("{}/{below}", self.place), bytes);
+            draft.copy(format!("{}/{below}", self.place), bytes, &path);
         }
         Ok(())
     }

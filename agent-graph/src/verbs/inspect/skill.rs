@@ -1,11 +1,11 @@
 //! `agent-graph inspect skill`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
 
-use crate::call::{self, Done, Global};
+use crate::call::{Done, Global};
 use crate::{files, shell};
 
 /// Shows what a SKILL.md is bound to, and the Provider that is meant.
@@ -24,17 +24,22 @@ pub struct InspectSkill {
 impl InspectSkill {
     /// Shows it.
     pub fn run(self, global: &Global) -> Done {
-        let binding = global.binding(&self.skill)?;
-        let (provider, _, places) = call::open(Path::new(&binding.manifest_path), None)?;
-        let answer = json!({ "binding": binding, "provider": graph::inspect(&provider, &places) });
+        let opened = global.bound(&self.skill, None)?;
+        let provider = &opened.provider;
+        let answer = json!({ "binding": opened.binding, "provider": graph::inspect(provider, &opened.places) });
         global.tell(&answer, |paint| {
-            let mut lines = vec![
-                format!("Skill {}", binding.skill_path),
-                format!("bound to {}  Graph {}, entry {}", binding.locator, binding.graph, binding.entry),
-            ];
-            lines.extend(super::lines(&provider, paint));
-            let skill = shell::quote(&files::text(&self.skill));
-            lines.push(format!("next: {}", paint.typed(format!("agent-graph --skill {skill} evaluate"))));
+            let mut lines = Vec::new();
+            if let Some(binding) = &opened.binding {
+                lines.push(format!("Skill {}", binding.skill_path));
+                lines.push(format!("bound to {}  Graph {}, entry {}", binding.locator, binding.graph, binding.entry));
+            }
+            lines.extend(super::lines(provider, paint));
+            let registry = global.registry.as_deref().map(files::text);
+            let skill = files::text(&self.skill);
+            let mut words = vec!["agent-graph", "--skill", skill.as_str()];
+            words.extend(registry.iter().flat_map(|path| ["--registry", path.as_str()]));
+            words.push("evaluate");
+            lines.push(format!("next: {}", paint.typed(shell::line(words))));
             lines
         })
     }
