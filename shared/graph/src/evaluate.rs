@@ -1,12 +1,20 @@
 //! Evaluation: which Routes are open in a state (section-evaluation). Linear in the nodes and edges that are reached.
 
+mod facts;
+mod index;
+mod revision;
+mod tell;
+mod walk;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::documents::{Availability, Evaluation, Outcome};
+use self::walk::{End, Frame, Walk};
+use crate::documents::{Availability, Evaluation, EvaluationSchema, Outcome, StatusCode};
 use crate::failure::Failure;
+use crate::limits::ALTERNATIVE_ROUTES;
 use crate::load::Provider;
 
 /// What routing is decided from.
@@ -50,12 +58,54 @@ pub struct Evaluated {
     pub visited: usize,
 }
 
-/// Evaluates a Graph of a loaded Provider.
+/// Evaluates a Graph of a loaded Provider. Nothing is changed; equal inputs give equal answers.
+///
+/// # Errors
+///
+/// `graph-missing`, `entry-missing`; `evaluation-too-large` over one of the limits `EVALUATION_…` and `CALL_LEVELS`.
+pub fn evaluate(provider: &Provider, graph: &str, entry: &str, state: &State) -> Result<Evaluated, Failure> {
+    let (graph, entry) = selected(provider, graph, entry)?;
+    let revision = revision::revision(provider, graph, entry, state);
+    let mut walk = Walk::new(provider, state);
+    let end = walk.frame(Frame { graph, prefix: format!("{graph}/"), path: Arc::new([]), entry })?;
+    let (ranked, diagnostics) = (tell::ranked(&walk, &revision), tell::diagnostics(provider, &walk, state));
+    let (status_code, outcome) = match end {
+        End::Complete(outcome) => (StatusCode::Complete, Some(outcome)),
+        End::Ambiguous => (StatusCode::Error, None),
+        End::Open(availability) => (tell::status(availability), None),
+        End::Stuck => (StatusCode::Blocked, None),
+    };
+    let mut shown = ranked.iter().map(|(candidate, node)| tell::summary(provider, candidate, node));
+    let evaluation = Evaluation {
+        schema: EvaluationSchema::V1,
+        provider: provider.id().to_owned(),
+        graph: graph.to_owned(),
+        entry: entry.to_owned(),
+        status_code,
+        outcome,
+        primary_route: shown.next(),
+        alternative_routes: shown.take(ALTERNATIVE_ROUTES).collect(),
+        diagnostics,
+        revision,
+    };
+    let candidates = ranked.into_iter().map(|(candidate, _)| candidate).collect();
+    Ok(Evaluated { evaluation, candidates, visited: walk.visited })
+}
+
+/// The ids of a Graph and an entry as the Provider holds them.
 ///
 /// # Errors
 ///
 /// `graph-missing`, `entry-missing`.
-pub fn evaluate(provider: &Provider, graph: &str, entry: &str, state: &State) -> Result<Evaluated, Failure> {
-    let _ = (provider, graph, entry, state);
-    todo!()
+pub(crate) fn selected<'p>(provider: &'p Provider, graph: &str, entry: &str) -> Result<(&'p str, &'p str), Failure> {
+    let Some((id, loaded)) = provider.graphs.get_key_value(graph) else {
+        let ids = provider.graphs.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let message = format!("Provider {} has no graph {graph}; it has {ids}.", provider.id());
+        return Err(Failure::new("graph-missing", message));
+    };
+    let Some((entry, _)) = loaded.value.entrypoints.get_key_value(entry) else {
+        let names = loaded.value.entrypoints.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        return Err(Failure::new("entry-missing", format!("Graph {id} has no entry {entry}; it has {names}.")));
+    };
+    Ok((id, entry))
 }
