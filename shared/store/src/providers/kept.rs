@@ -58,3 +58,50 @@ impl Kept {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use run::Time;
+
+    use super::*;
+    use crate::providers::ProviderRef;
+
+    const MANIFEST: &str = "schema: agent-graph.provider.v1\nid: p\nversion: 1.0.0\ngraphs: [g.yaml]\n";
+    const GRAPH: &str = "schema: agent-graph.graph.v1\nid: g\nentrypoints: { default: done }\nnodes:\n  \
+                         - { id: done, kind: terminal, terminalOutcome: completed }\nedges: []\n";
+
+    fn provider(digest: &str) -> Arc<PublishedProvider> {
+        let files = [("provider.yaml", MANIFEST), ("g.yaml", GRAPH)];
+        let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().into()));
+        let provider = graph::load(&graph::Memory(files.into()), "provider.yaml").unwrap();
+        let reference = ProviderRef {
+            provider: "p".into(),
+            version: "1.0.0".into(),
+            digest: digest.into(),
+            description: None,
+            graphs: Vec::new(),
+            published_by: "op".into(),
+            published_at: Time::from_millis(0),
+        };
+        Arc::new(PublishedProvider { reference, provider })
+    }
+
+    #[test]
+    fn the_ones_used_last_stay_within_their_number_and_bytes() {
+        let kept = Kept::default();
+        for n in 0..=KEPT_PROVIDERS {
+            // The first one is used again and again.
+            kept.get("o", "0");
+            kept.keep("o", provider(&n.to_string()), 1);
+        }
+        assert!(kept.get("o", "0").is_some() && kept.get("o", "1").is_none());
+        assert!(kept.get("o", "2").is_some() && kept.get("other", "2").is_none());
+        kept.keep("o", provider("large"), KEPT_BYTES);
+        assert!(kept.get("o", "large").is_some() && kept.get("o", "0").is_none(), "the large one stays alone");
+        // One that is kept twice counts once.
+        kept.keep("o", provider("a"), KEPT_BYTES / 2);
+        kept.keep("o", provider("a"), KEPT_BYTES / 2);
+        kept.keep("o", provider("b"), KEPT_BYTES / 2);
+        assert!(kept.get("o", "a").is_some() && kept.get("o", "b").is_some() && kept.get("o", "large").is_none());
+    }
+}
