@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::digest::{Digest, digest_value};
-use crate::documents::{HostActionLocation, HostActionResult, HostMaterialize, Resource};
+use crate::documents::{HostActionLocation, HostActionResult, HostMaterialize, ReadReceipt, Resource};
 use crate::failure::{Diagnostic, Failure};
 use crate::faults::Faults;
 use crate::limits::QUOTE_CHARACTERS;
@@ -59,6 +59,17 @@ pub fn validate_host_action_result_of(
         }
     }
     settle(read, faults)
+}
+
+/// The receipt of a result that was taken and read: it makes the Resource current on Routes of the revision that selected it.
+/// `None` when the location is of no Route.
+pub fn read_receipt(location: &HostActionLocation, result: &HostActionResult) -> Option<ReadReceipt> {
+    let digest = match (&result.output.resource, &result.output.inline) {
+        (Some(kept), _) => kept.digest.clone(),
+        (None, inline) => digest_value(inline),
+    };
+    let revision = location.revision.clone()?;
+    Some(ReadReceipt { id: location.id.clone(), digest, revision: Some(revision) })
 }
 
 /// The result in its type, when its form allows, and everything in which it is not what was asked for.

@@ -29,7 +29,7 @@ pub use bundle::{BUNDLE_MANIFEST, BuiltBundle, PROVIDER_MANIFEST, build, refuse_
 pub use digest::{Digest, digest_bytes, digest_value};
 pub use evaluate::{Candidate, Evaluated, State, evaluate};
 pub use failure::{Diagnostic, Failure, Severity};
-pub use host::{input_digest, validate_host_action_result, validate_host_action_result_of};
+pub use host::{input_digest, read_receipt, validate_host_action_result, validate_host_action_result_of};
 pub use inspect::{inspect, validated};
 pub use keys::{near_keys, node_at, recordable};
 pub use load::{Loaded, Provider, load};

@@ -1,5 +1,7 @@
 //! Bundles: the same bytes wherever they are built, complete, and refused when anything of them is another.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
 mod acme;
 
 use std::collections::BTreeMap;

@@ -1,10 +1,15 @@
 //! What a host hands back, held to what it was asked for.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
+
 mod acme;
 
 use acme::{installed, provider};
-use graph::documents::{HostActionLocation, ResourceLocation};
-use graph::{Failure, digest_value, input_digest, locate, validate_host_action_result, validate_host_action_result_of};
+use graph::documents::{HostActionLocation, ReadState, ResourceLocation};
+use graph::{
+    Failure, RouteRequest, State, digest_value, input_digest, locate, read_receipt, route, validate_host_action_result,
+    validate_host_action_result_of,
+};
 use serde_json::{Value, json};
 
 fn location() -> HostActionLocation {
@@ -70,6 +75,34 @@ fn what_was_asked_for_is_taken_inline_or_by_reference() {
     let mut nothing = result();
     nothing["output"]["inline"] = Value::Null;
     held(&nothing).unwrap();
+}
+
+#[test]
+fn what_was_taken_and_read_is_current_on_routes_of_its_revision() {
+    let request = RouteRequest { graph: "release", entry: "default", ..RouteRequest::default() };
+    let told = route(&provider(), &installed(), &State::default(), &request).unwrap();
+    let policy = told.resources.required.into_iter().find(|resource| resource.id() == "release.policy");
+    let Some(ResourceLocation::HostAction(policy)) = policy else { panic!("{policy:?}") };
+    assert_eq!(policy.read_state, Some(ReadState::ReadRequired));
+
+    let taken = validate_host_action_result_of(&provider(), &policy, &result()).unwrap();
+    let receipt = read_receipt(&policy, &taken).unwrap();
+    assert_eq!(receipt.digest, digest_value(&json!({ "rules": ["be brief"] })));
+    let receipts = json!({ "schema": "agent-graph.resource-read-receipts.v1", "provider": "acme/release",
+        "receipts": [receipt] });
+    let receipts = graph::receipts(&provider(), &receipts).unwrap();
+    let request = RouteRequest { receipts: Some(&receipts), ..request };
+    let told = route(&provider(), &installed(), &State::default(), &request).unwrap();
+    let mut current = policy.clone();
+    current.read_state = Some(ReadState::Current);
+    assert!(told.resources.required.contains(&ResourceLocation::HostAction(current)));
+
+    let mut kept = result();
+    let digest = digest_value(&json!(7));
+    kept["output"] = json!({ "schema": "acme.policy/v1", "resource": { "ref": "acme://7", "digest": digest } });
+    let kept = validate_host_action_result(&policy, &kept).unwrap();
+    assert_eq!(read_receipt(&policy, &kept).unwrap().digest, digest);
+    assert_eq!(read_receipt(&location(), &kept), None, "no Route has selected it");
 }
 
 #[test]

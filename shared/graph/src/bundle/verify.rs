@@ -10,6 +10,7 @@ use crate::digest::digest_bytes;
 use crate::documents::{Bundle, BundleEntry};
 use crate::failure::Failure;
 use crate::faults::Faults;
+use crate::limits::PROVIDER_FILES;
 use crate::load::Provider;
 use crate::locate::tidy;
 use crate::source::Source;
@@ -29,6 +30,10 @@ pub(crate) fn intact(source: &dyn Source, bundle: &Bundle) -> Result<(), Failure
     if digest != bundle.digest {
         let said = format!("the bundle's manifest was changed: it says digest {}, but it has {digest}", bundle.digest);
         return Err(Failure::new("bundle-digest-mismatch", said));
+    }
+    if bundle.files.len() > PROVIDER_FILES {
+        let said = format!("the bundle lists {} files; a Provider may have {PROVIDER_FILES}", bundle.files.len());
+        return Err(Failure::new("bundle-invalid", said));
     }
     let (mut odd, mut twice) = (Faults::default(), Faults::default());
     let mut listed = BTreeMap::new();
