@@ -4,7 +4,7 @@
 
 mod acme;
 
-use acme::{at_the_gate, digest, hosted, installed, provider, state};
+use acme::{at_the_gate, digest, held, hosted, installed, provider, state};
 use graph::documents::{ReadReceipts, Route};
 use graph::{RouteRequest, State, code_list, code_locate, evaluate, locate, receipts, route, run_test};
 use serde_json::{Value, json};
@@ -13,7 +13,9 @@ const RELEASE: RouteRequest<'static> =
     RouteRequest { graph: "release", entry: "default", route_id: None, revision: None, receipts: None };
 
 fn primary(state: &State) -> Route {
-    route(&provider(), &installed(), state, &RELEASE).unwrap()
+    let told = route(&provider(), &installed(), state, &RELEASE).unwrap();
+    held("route", &told);
+    told
 }
 
 fn value(of: &impl serde::Serialize) -> Value {
@@ -90,6 +92,7 @@ fn a_script_is_planned_as_one_quoted_command_in_its_folder() {
     assert_eq!(value(&told.resources), json!({ "required": [], "recommended": [] }));
 
     let told = route(&provider(), &hosted(), &drafted, &RELEASE).unwrap();
+    held("route", &told);
     let plan = json!([{ "command": "python3 'scripts/check.py' '--strict' 'it'\"'\"'s'", "effect": "read",
         "cwd": "provider", "workingDirectory": "." }]);
     assert_eq!(value(&told.command_plan), plan);
@@ -282,8 +285,8 @@ fn receipts_of_another_provider_or_form_are_refused() {
     let mut said =
         json!({ "schema": "agent-graph.resource-read-receipts.v1", "provider": "acme/other", "receipts": [] });
     assert_eq!(receipts(&provider(), &said).unwrap_err().code, "resource-receipts-provider-mismatch");
-    let held: ReadReceipts = serde_json::from_value(said.clone()).unwrap();
-    assert_eq!(refused(&RouteRequest { receipts: Some(&held), ..RELEASE }).0, "resource-receipts-provider-mismatch");
+    let read: ReadReceipts = serde_json::from_value(said.clone()).unwrap();
+    assert_eq!(refused(&RouteRequest { receipts: Some(&read), ..RELEASE }).0, "resource-receipts-provider-mismatch");
     said["receipts"] = json!([{ "id": "x" }, { "id": "y", "digest": "sha256:1", "more": 1 }]);
     let failure = receipts(&provider(), &said).unwrap_err();
     assert_eq!(failure.code, "schema-invalid");
@@ -304,6 +307,9 @@ fn a_resource_is_located_by_id_and_by_path() {
         "kind": "context-view", "mediaType": "application/json", "materialize": { "resourceId": "release.context" } });
     assert_eq!(told("release.context"), context);
     let policy = told("release.policy");
+    for (what, protocol) in [("guide", "file"), ("context", "graph-action"), ("policy", "host-action")] {
+        held(&format!("resource-location-{protocol}"), &told(&format!("release.{what}")));
+    }
     assert_eq!(policy["schema"], "agent-graph.resource-location.host-action.v1");
     assert_eq!((policy.get("revision"), policy.get("readState")), (None, None));
     assert_eq!(told("skill.draft-notes")["filePath"], "/opt/acme/skills/draft/SKILL.md");
@@ -327,7 +333,7 @@ fn codes_are_listed_and_lead_to_their_documents() {
         "document": "resources/guide.md" });
     assert_eq!((codes.len(), &codes[0]), (6, &first));
 
-    let told = value(&code_locate(&provider(), &installed(), "route.draft").unwrap());
+    let told = held("code-location", &code_locate(&provider(), &installed(), "route.draft").unwrap());
     let expected = json!({ "schema": "agent-graph.code-location.v1", "provider": "acme/release", "code": "route.draft",
         "kind": "route-reason", "summary": "The notes are to be drafted.", "document": {
             "schema": "agent-graph.resource-location.file.v1", "id": "release.guide", "kind": "procedure",

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use graph::{Memory, Places, Provider, State, load};
+use graph::{Memory, Places, Provider, SCHEMAS, State, load};
+use jsonschema::{Retrieve, Uri};
 use serde_json::{Value, json};
 
 /// Its files.
@@ -185,4 +186,24 @@ pub fn at_the_gate(authorities: &[&str]) -> State {
 /// The digest of one of the files.
 pub fn digest(path: &str) -> String {
     graph::digest_bytes(&files().0[path])
+}
+
+/// The published schemas, for each other.
+struct Published;
+
+impl Retrieve for Published {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        let named = SCHEMAS.iter().find(|(name, _)| uri.as_str().ends_with(&format!(":{name}")));
+        Ok(serde_json::from_str(named.ok_or("not published")?.1)?)
+    }
+}
+
+/// Holds what is told to its published schema, and hands it on.
+pub fn held(name: &str, told: &impl serde::Serialize) -> Value {
+    let value = serde_json::to_value(told).unwrap();
+    let schema: Value = serde_json::from_str(graph::schema_named(name).unwrap()).unwrap();
+    let validator = jsonschema::options().with_retriever(Published).build(&schema).unwrap();
+    let faults: Vec<String> = validator.iter_errors(&value).map(|fault| format!("{fault}")).collect();
+    assert!(faults.is_empty(), "{name}: {faults:#?}");
+    value
 }
