@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use acme::{FILES, digest, files, installed, provider};
+use graph::disk::Disk;
 use graph::{
     BUNDLE_MANIFEST, BuiltBundle, Failure, Memory, PROVIDER_MANIFEST, Places, RouteRequest, Source, State, build,
     digest_bytes, digest_value, evaluate, load, refuse_overlap, route,
@@ -141,6 +142,28 @@ fn a_bundle_has_the_same_bytes_wherever_and_however_often_it_is_built() {
     assert_eq!(build(&renamed, &load(&renamed, "acme.yml").unwrap()).unwrap().files, first.files);
     let bundle = Memory(first.files.clone());
     assert_eq!(build(&bundle, &load(&bundle, BUNDLE_MANIFEST).unwrap()).unwrap().files, first.files);
+}
+
+#[test]
+fn two_folders_give_one_bundle_and_neither_gives_itself_away() {
+    let bundles = ["one", "two and more"].map(|name| {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join(name);
+        for (path, bytes) in &files().0 {
+            let file = root.join(path);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, bytes).unwrap();
+        }
+        let (disk, manifest) = Disk::of(&root.join("provider.yaml")).unwrap();
+        let built = build(&disk, &load(&disk, &manifest).unwrap()).unwrap();
+        let said = format!("It is in {}.\n", disk.folder().display());
+        std::fs::write(root.join("skills/draft/tone.md"), said).unwrap();
+        let failure = build(&disk, &load(&disk, &manifest).unwrap()).unwrap_err();
+        assert_eq!(failure.code, "build-absolute-path-leak");
+        built.files
+    });
+    assert_eq!(bundles[0], bundles[1]);
+    assert_eq!(bundles[0], built().files);
 }
 
 #[test]
