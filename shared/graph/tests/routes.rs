@@ -1,4 +1,4 @@
-//! Routes, locations, receipts and Graph tests, on a Provider with one of everything.
+//! Routes, locations and receipts, on a Provider with one of everything.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
@@ -6,7 +6,7 @@ mod acme;
 
 use acme::{at_the_gate, digest, held, hosted, installed, provider, state};
 use graph::documents::{ReadReceipts, Route};
-use graph::{RouteRequest, State, code_list, code_locate, evaluate, locate, receipts, route, run_test};
+use graph::{RouteRequest, State, code_list, code_locate, evaluate, locate, receipts, route};
 use serde_json::{Value, json};
 
 const RELEASE: RouteRequest<'static> =
@@ -353,88 +353,4 @@ fn a_provider_without_a_catalog_lists_no_codes() {
     assert_eq!(code_locate(&bare, &installed(), "route.draft").unwrap_err().code, "code-missing");
     let told = route(&bare, &installed(), &State::default(), &RELEASE).unwrap();
     assert_eq!((told.reason_code.as_str(), told.hint), ("route.draft", None));
-}
-
-fn failures(test: &str) -> Vec<String> {
-    let report = run_test(&provider(), &installed(), "tests/t.yaml", test.as_bytes()).unwrap();
-    assert_eq!((report.name.as_str(), report.path.as_str()), ("it", "tests/t.yaml"));
-    assert_eq!(report.passed, report.failures.is_empty());
-    report.failures
-}
-
-const TEST: &str = "schema: agent-graph.test.v1\nname: it\ngraph: release\nentry: default\n";
-const GATE: &str = "state:\n  outcomes:\n    release/draft: completed\n    \
-    release/check: { outcome: completed, recordedAt: '2026-01-01T00:00:00Z' }\n";
-
-#[test]
-fn a_graph_test_that_expects_what_is_passes() {
-    let draft = "expect:\n  statusCode: actionable\n  primaryNode: draft\n  primaryReasonCode: route.draft\n  \
-        alternativeNodes: []\n  availability: immediate\n  \
-        requiredResources: [skill.draft-notes, release.guide, release.context, release.policy]\n  \
-        recommendedResources: [release.form]\n  recordNode: release/draft\n  diagnosticsInclude: []\n";
-    assert_eq!(failures(&format!("{TEST}{draft}")), [""; 0]);
-    let gate = "expect:\n  statusCode: waiting-user\n  availability: requires-user\n  gateResolution: user\n  \
-        inspectionSkill: skill.look-at-it\n  resolutionHandler: acme.decide\n  \
-        resolutionInputSchema: schema.decide.input\n";
-    assert_eq!(failures(&format!("{TEST}{GATE}{gate}")), [""; 0]);
-    let delegated = "  authorities: [release.approve]\nexpect:\n  statusCode: actionable\n  \
-        gateResolution: session-authority\n  resolutionCommand: acme accept --now\n";
-    assert_eq!(failures(&format!("{TEST}{GATE}{delegated}")), [""; 0]);
-    let check = "state: { outcomes: { release/draft: completed } }\nexpect:\n  statusCode: actionable\n  \
-        command: \"python3 '/opt/acme/scripts/check.py' '--strict' 'it'\\\"'\\\"'s'\"\n";
-    assert_eq!(failures(&format!("{TEST}{check}")), [""; 0]);
-}
-
-#[test]
-fn a_graph_test_says_each_expectation_that_does_not_hold() {
-    let wrong = "expect:\n  statusCode: complete\n  primaryNode: check\n  primaryReasonCode: route.check\n  \
-        alternativeNodes: [a]\n  availability: blocked\n  command: make\n  handler: acme.x\n  \
-        requiredResources: [release.guide]\n  recommendedResources: []\n  gateResolution: user\n  \
-        inspectionCommand: a\n  inspectionHandler: b\n  inspectionSkill: c\n  inspectionInputSchema: d\n  \
-        resolutionCommand: e\n  resolutionHandler: f\n  resolutionSkill: g\n  resolutionInputSchema: h\n  \
-        recordNode: release/check\n  outcome: failed\n  diagnosticsInclude: [no-route]\n";
-    let expected = [
-        "statusCode: expected complete, got actionable",
-        "primaryNode: expected check, got draft",
-        "primaryReasonCode: expected route.check, got route.draft",
-        "alternativeNodes: expected [\"a\"], got []",
-        "availability: expected blocked, got immediate",
-        "outcome: expected failed, got none",
-        "diagnosticsInclude: expected no-route, got []",
-        "command: expected make, got none",
-        "handler: expected acme.x, got none",
-        "requiredResources: expected [\"release.guide\"], got \
-            [\"skill.draft-notes\",\"release.guide\",\"release.context\",\"release.policy\"]",
-        "recommendedResources: expected [], got [\"release.form\"]",
-        "gateResolution: expected user, got none",
-        "inspectionCommand: expected a, got none",
-        "inspectionHandler: expected b, got none",
-        "inspectionSkill: expected c, got none",
-        "inspectionInputSchema: expected d, got none",
-        "resolutionCommand: expected e, got none",
-        "resolutionHandler: expected f, got none",
-        "resolutionSkill: expected g, got none",
-        "resolutionInputSchema: expected h, got none",
-        "recordNode: expected release/check, got release/draft",
-    ];
-    assert_eq!(failures(&format!("{TEST}{wrong}")), expected);
-    let gate = "expect:\n  statusCode: waiting-user\n  inspectionCommand: a\n  inspectionSkill: c\n  \
-        resolutionHandler: f\n  resolutionInputSchema: h\n";
-    let expected = [
-        "inspectionCommand: expected a, got none",
-        "inspectionSkill: expected c, got skill.look-at-it",
-        "resolutionHandler: expected f, got acme.decide",
-        "resolutionInputSchema: expected h, got schema.decide.input",
-    ];
-    assert_eq!(failures(&format!("{TEST}{GATE}{gate}")), expected);
-}
-
-#[test]
-fn what_is_no_test_is_refused() {
-    let code = |text: &str| run_test(&provider(), &installed(), "t.yaml", text.as_bytes()).unwrap_err().code;
-    assert_eq!(code("a: ["), "parse-failed");
-    assert_eq!(code(TEST), "schema-invalid");
-    assert_eq!(code(&format!("{TEST}expect: {{ statusCode: actionable, primary: x }}\n")), "schema-invalid");
-    let elsewhere = format!("{}expect: {{ statusCode: actionable }}\n", TEST.replace("graph: release", "graph: nope"));
-    assert_eq!(code(&elsewhere), "graph-missing");
 }
