@@ -139,6 +139,12 @@ impl World {
         World::on(probe, bucket, hands, requests, evaluator, Settings::default())
     }
 
+    /// The same under a server with nothing in memory that offers no graphs for steps (profile graph-1).
+    pub fn unguided(&self) -> World {
+        let World { probe, bucket, hands, requests, .. } = self.clone();
+        World::on(probe, bucket, hands, requests, None, Settings { graph: false, ..Settings::default() })
+    }
+
     /// The same under a server with nothing in memory and other limits for runs of Graphs.
     pub fn within(&self, graph_limits: GraphLimits) -> World {
         let World { probe, bucket, hands, requests, .. } = self.clone();

@@ -1,0 +1,326 @@
+//! Steps that a graph guides (profile graph-1): what a version pins, the run that a claim opens, and what a submission waits
+//! for, however calls are repeated, lost or raced.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on fails, and this is how"
+)]
+
+mod support;
+
+use std::sync::atomic::Ordering;
+
+use graph::documents::Outcome;
+use run::{Code, Command, Decision};
+use serde_json::{Map, Value, json};
+use store::write::Written;
+use store::{Error, GraphPin, Request};
+use support::graphs::{PROVIDER, bundle, change, facts, outcome, publish};
+use support::*;
+
+/// Two steps, the second with a graph that begins at its gates; an approval with a way back.
+const RELEASE: &str = "---
+name: release
+description: x
+inputs: { version: { type: string, optional: true } }
+steps:
+  - { id: cut, agent: Cut it., output: { tag: string } }
+  - id: ship
+    agent: Ship it.
+    output: { url: { type: string, optional: true } }
+    graph:
+      provider: acme/release
+      graph: release
+      entry: hotfix
+      require_complete: true
+      facts: { release.version: inputs.version, release.tag: steps.cut.output.tag, url: steps.ship.output.url }
+  - { id: sign, person: editor, approve: Sign it?, on_reject: ship }
+  - { id: done, finish: done }
+---
+";
+
+const UNFINISHED: &str = "graph: waiting-user (approve): a person must decide this first";
+
+/// A world with the provider and this process, and a run of it whose first step is done.
+async fn begun(source: &str) -> (World, String) {
+    let world = graphs::world().await;
+    world.publish(ORG, source).await;
+    let run = world.start("release", json!({ "version": "2.0" })).await;
+    let token = world.claim(&agent("bot"), &run, "cut").await;
+    submit(&world, "cut", &run, token, json!({ "tag": "v2" })).await.unwrap();
+    (world, run)
+}
+
+async fn claim(world: &World, id: &str, by: &str, run: &str) -> Result<Written, Error> {
+    world.write(id, &agent(by), run, Command::Claim { step: "ship".to_owned() }).await
+}
+
+fn token(world: &World, by: &str, written: &Written) -> run::Claimed {
+    let (token, _) = world.store.token(ORG, &agent(by), written).unwrap();
+    world.store.claimed(ORG, &token).unwrap().claimed()
+}
+
+async fn submit(world: &World, id: &str, run: &str, token: run::Claimed, output: Value) -> Result<Written, Error> {
+    let by = agent(&token.subject);
+    world.write(id, &by, run, Command::Submit { token, submission: work(output) }).await
+}
+
+/// A person resolves the gates of the graph.
+async fn resolve(world: &World, graph_run: &str) {
+    for gate in ["release/approve", "release/sign"] {
+        change(world, &operator(), graph_run, outcome(gate, Outcome::Completed)).await.unwrap();
+    }
+}
+
+/// What a claim shows of the run of the graph.
+fn shown(written: &Written) -> Value {
+    let graph = written.graph.as_ref().unwrap();
+    let evaluated = graph.evaluated().unwrap().evaluation;
+    json!({ "run": graph.run, "digest": graph.provider.reference.digest, "evaluation": evaluated })
+}
+
+#[tokio::test]
+async fn a_claim_opens_a_run_that_a_submission_must_see_ended() {
+    let (world, run) = begun(RELEASE).await;
+    let claimed = claim(&world, "c", "bot", &run).await.unwrap();
+    let graph = claimed.graph.clone().unwrap();
+    assert_eq!(Value::Object(graph.run.facts.clone()), json!({ "release": { "version": "2.0", "tag": "v2" } }));
+    assert_eq!((graph.run.graph.as_str(), graph.run.entry.as_str(), graph.sequence()), ("release", "hotfix", 1));
+    assert_eq!(graph.run.id, format!("g_{}_ship_1", run.trim_start_matches("r_")));
+    let read = world.store.graph_run(ORG, &graph.run.id).await.unwrap();
+    assert_eq!(read.run, graph.run, "everybody can read it");
+
+    let held = token(&world, "bot", &claimed);
+    let refused = code(submit(&world, "s1", &run, held.clone(), json!({})).await);
+    assert_eq!(refused, (Code::NotAccepted, vec![UNFINISHED.to_owned()]));
+    let refused = code(submit(&world, "s2", &run, held.clone(), json!({ "x": 1 })).await);
+    assert_eq!(refused, (Code::NotAccepted, vec!["output.x: not declared".to_owned(), UNFINISHED.to_owned()]));
+    resolve(&world, &graph.run.id).await;
+    let accepted = submit(&world, "s3", &run, held.clone(), json!({ "url": "u" })).await.unwrap();
+    assert_eq!(accepted.run.step("ship").unwrap().status, Some(run::Status::Done));
+    let again = submit(&world, "s3", &run, held, json!({ "url": "u" })).await.unwrap();
+    let bot = agent("bot");
+    assert_eq!(world.answer(&bot, &again).await, world.answer(&bot, &accepted).await, "and nothing happens twice");
+    let after = world.store.graph_run(ORG, &graph.run.id).await.unwrap();
+    assert_eq!(after.sequence(), 3, "a submission only holds the run still");
+}
+
+#[tokio::test]
+async fn a_claim_that_is_repeated_shows_the_run_as_it_was() {
+    let (world, run) = begun(RELEASE).await;
+    world.probe.lose.store(1, Ordering::Relaxed);
+    let first = claim(&world, "c", "bot", &run).await.unwrap();
+    let id = first.graph.as_ref().unwrap().run.id.clone();
+    change(&world, &agent("bot"), &id, facts(json!({ "more": 1 }))).await.unwrap();
+    resolve(&world, &id).await;
+    // A server with nothing in memory.
+    let elsewhere = world.under(None);
+    let again = claim(&elsewhere, "c", "bot", &run).await.unwrap();
+    assert_eq!(shown(&again), shown(&first));
+    assert_eq!(token(&elsewhere, "bot", &again), token(&world, "bot", &first));
+    let taken = code(claim(&elsewhere, "d", "bob", &run).await);
+    assert_eq!(taken, (Code::Conflict, vec!["claimed_by_other".to_owned()]));
+}
+
+#[tokio::test]
+async fn a_later_claim_of_the_attempt_goes_on_in_its_run_and_mends_what_the_process_says() {
+    let (world, run) = begun(RELEASE).await;
+    let first = claim(&world, "c", "bot", &run).await.unwrap();
+    let id = first.graph.as_ref().unwrap().run.id.clone();
+    change(&world, &agent("bot"), &id, facts(json!({ "release": { "tag": "mine" }, "url": "early", "own": 1 })))
+        .await
+        .unwrap();
+    change(&world, &operator(), &id, outcome("release/approve", Outcome::Completed)).await.unwrap();
+    world.pass(601);
+    let second = claim(&world, "d", "bob", &run).await.unwrap();
+    let graph = second.graph.clone().unwrap();
+    assert_eq!((graph.run.id.as_str(), graph.sequence()), (id.as_str(), 4));
+    assert_eq!(graph.run.outcomes["release/approve"].outcome, Outcome::Completed);
+    let mended = json!({ "release": { "version": "2.0", "tag": "v2" }, "url": "early", "own": 1 });
+    assert_eq!(Value::Object(graph.run.facts), mended, "what others set beside it stays");
+    world.pass(601);
+    let third = claim(&world, "e", "bot", &run).await.unwrap();
+    assert_eq!(third.graph.unwrap().sequence(), 4, "nothing changed, nothing is written");
+}
+
+#[tokio::test]
+async fn rework_begins_a_new_run() {
+    let (world, run) = begun(RELEASE).await;
+    let first = claim(&world, "c", "bot", &run).await.unwrap();
+    let id = first.graph.as_ref().unwrap().run.id.clone();
+    resolve(&world, &id).await;
+    submit(&world, "s", &run, token(&world, "bot", &first), json!({ "url": "first" })).await.unwrap();
+    world.decide(&person("ann", &["editor"]), &run, Decision::Rejected("No.".into())).await.unwrap();
+
+    let second = claim(&world, "d", "bot", &run).await.unwrap();
+    let graph = second.graph.clone().unwrap();
+    assert_ne!(graph.run.id, id);
+    assert!(graph.run.outcomes.is_empty());
+    assert_eq!(graph.run.facts.get("url"), None, "what the step recorded before is no fact of this attempt");
+    let held = token(&world, "bot", &second);
+    assert_eq!(
+        code(submit(&world, "t", &run, held, json!({})).await),
+        (Code::NotAccepted, vec![UNFINISHED.to_owned()])
+    );
+    assert_eq!(world.store.graph_run(ORG, &id).await.unwrap().sequence(), 3, "the earlier run stays as it ended");
+}
+
+#[tokio::test]
+async fn an_outcome_that_comes_between_is_seen() {
+    let (world, run) = begun(RELEASE).await;
+    let claimed = claim(&world, "c", "bot", &run).await.unwrap();
+    let id = claimed.graph.as_ref().unwrap().run.id.clone();
+    resolve(&world, &id).await;
+    let (go, hold) = tokio::sync::oneshot::channel();
+    *world.probe.hold.lock().unwrap() = Some(hold);
+    let held = token(&world, "bot", &claimed);
+    let (refused, ()) = tokio::join!(submit(&world, "s", &run, held.clone(), json!({})), async {
+        while world.probe.hold.lock().unwrap().is_some() {
+            tokio::task::yield_now().await;
+        }
+        change(&world, &operator(), &id, outcome("release/sign", Outcome::Failed)).await.unwrap();
+        go.send(()).unwrap();
+    });
+    let (code, issues) = code(refused);
+    assert_eq!((code, issues.len()), (Code::NotAccepted, 1), "{issues:?}");
+    assert!(issues[0].starts_with("graph: "), "{issues:?}");
+    change(&world, &operator(), &id, outcome("release/sign", Outcome::Completed)).await.unwrap();
+    submit(&world, "t", &run, held, json!({})).await.unwrap();
+}
+
+#[tokio::test]
+async fn two_who_claim_at_once_open_one_run() {
+    let (world, run) = begun(RELEASE).await;
+    let (one, two) = tokio::join!(claim(&world, "c", "bot", &run), claim(&world, "d", "bob", &run));
+    let (won, lost) = if one.is_ok() { (one, two) } else { (two, one) };
+    assert_eq!(code(lost), (Code::Conflict, vec!["claimed_by_other".to_owned()]));
+    assert_eq!(won.unwrap().graph.unwrap().sequence(), 1);
+}
+
+#[tokio::test]
+async fn a_graph_costs_one_round_and_a_step_without_one_nothing() {
+    let (world, run) = begun(&RELEASE.replace("require_complete: true", "require_complete: false")).await;
+    let reads = || world.probe.reads.swap(0, Ordering::Relaxed);
+    let writes = || std::mem::take(&mut *world.probe.transactions.lock().unwrap()).len();
+    let measured = || (reads(), writes());
+    measured();
+    let claimed = claim(&world, "c", "bot", &run).await.unwrap();
+    assert_eq!(measured(), (3, 1), "the run of the graph, beside the request and the run; the provider is in memory");
+    submit(&world, "s", &run, token(&world, "bot", &claimed), json!({})).await.unwrap();
+    assert_eq!(measured(), (2, 1), "a graph that need not be complete is not asked");
+
+    world.publish(ORG, RELEASE).await;
+    let run = world.start("release", json!({})).await;
+    measured();
+    let held = world.claim(&agent("bot"), &run, "cut").await;
+    assert_eq!(measured(), (2, 1));
+    submit(&world, "u", &run, held, json!({ "tag": "v2" })).await.unwrap();
+    assert_eq!(measured(), (2, 1));
+    let claimed = claim(&world, "d", "bot", &run).await.unwrap();
+    resolve(&world, &claimed.graph.as_ref().unwrap().run.id).await;
+    measured();
+    submit(&world, "v", &run, token(&world, "bot", &claimed), json!({})).await.unwrap();
+    assert_eq!(measured(), (3, 1));
+}
+
+/// What the latest version of the process is pinned to.
+async fn pins(world: &World) -> Vec<(String, String)> {
+    let version = world.store.process(ORG, "release", None).await.unwrap().version.unwrap();
+    let of = |(step, pin): (&String, &GraphPin)| {
+        assert!(pin.provider == PROVIDER && pin.digest.starts_with("sha256:"), "{pin:?}");
+        (step.clone(), pin.version.clone())
+    };
+    version.graphs.iter().map(of).collect()
+}
+
+#[tokio::test]
+async fn a_version_keeps_the_provider_it_was_published_with() {
+    let (world, run) = begun(RELEASE).await;
+    let pinned = |version: &str| vec![("ship".to_owned(), version.to_owned())];
+    assert_eq!(pins(&world).await, pinned("1.0.0"));
+    publish(&world, ORG, &bundle(PROVIDER, "1.1.0", "Better.")).await.unwrap();
+    let claimed = claim(&world.under(None), "c", "bot", &run).await.unwrap();
+    assert_eq!(claimed.graph.unwrap().provider.reference.version, "1.0.0");
+    let later = world.start("release", json!({})).await;
+    let held = world.claim(&agent("bot"), &later, "cut").await;
+    submit(&world, "s", &later, held, json!({ "tag": "t" })).await.unwrap();
+    assert_eq!(claim(&world, "d", "bot", &later).await.unwrap().graph.unwrap().provider.reference.version, "1.0.0");
+
+    world.publish(ORG, RELEASE).await;
+    assert_eq!(pins(&world).await, pinned("1.1.0"), "published anew, it takes the latest");
+    world.publish(ORG, &RELEASE.replace("provider: acme/release", "provider: acme/release@1.0.0")).await;
+    assert_eq!(pins(&world).await, pinned("1.0.0"));
+    assert_eq!(pins(&world.under(None)).await, pinned("1.0.0"), "as it is stored");
+}
+
+/// Tries to publish this and tells why not.
+async fn unpublished(world: &World, source: &str) -> Vec<String> {
+    let op = operator();
+    let id = world.id();
+    let request = Request::new(ORG, &op, "import_process", &id, &Map::new());
+    world.store.import(&request, source, None, |_| json!({})).await.unwrap();
+    let id = world.id();
+    let request = Request::new(ORG, &op, "publish_process", &id, &Map::new());
+    let (code, issues) = code(world.store.publish(&request, "lost", &Default::default(), |v| json!(v.number)).await);
+    assert_eq!(code, Code::Invalid);
+    issues
+}
+
+#[tokio::test]
+async fn whatever_is_not_there_refuses_the_publication_all_at_once() {
+    let world = graphs::world().await;
+    let step = |id: &str, provider: &str, graph: &str, entry: &str| {
+        format!("  - {{ id: {id}, agent: x, graph: {{ provider: {provider}, graph: {graph}, entry: {entry} }} }}\n")
+    };
+    let source = [
+        "---\nname: lost\ndescription: x\nsteps:\n".to_owned(),
+        step("a", "acme/nowhere", "g", "default"),
+        step("b", "acme/release@9.0.0", "release", "default"),
+        step("c", "acme/release", "relaese", "default"),
+        step("d", "acme/release@1.0.0", "release", "begin"),
+        step("e", "acme/release", "checks", "default"),
+        "  - { id: f, person: editor, approve: x }\n  - { id: z, finish: done }\n---\n".to_owned(),
+    ];
+    assert_eq!(
+        unpublished(&world, &source.concat()).await,
+        [
+            "roles.editor: bind this role to a group",
+            "steps.a.graph: No Provider `acme/nowhere` here. Call list_providers for the published ones.",
+            "steps.b.graph: `acme/release` has no version 9.0.0; the latest version is 1.0.0.",
+            "steps.c.graph: `acme/release` version 1.0.0 has no graph `relaese`; it has checks, release",
+            "steps.d.graph: graph `release` of `acme/release` version 1.0.0 has no entry `begin`; it has default, hotfix",
+        ]
+    );
+    // Another organization's provider is none of this one's.
+    let elsewhere = World::new();
+    publish(&elsewhere, "other", &bundle(PROVIDER, "1.0.0", "x")).await.unwrap();
+    let missing = unpublished(&elsewhere, &source.concat()).await;
+    assert_eq!(missing.iter().filter(|issue| issue.contains("No Provider")).count(), 5, "{missing:?}");
+}
+
+#[tokio::test]
+async fn a_server_without_the_profile_refuses_the_key_and_keeps_what_runs() {
+    let (world, run) = begun(RELEASE).await;
+    let without = world.unguided();
+    assert_eq!(world.store.profiles(), ["parallel-1", "graph-1"]);
+    assert_eq!(without.store.profiles(), ["parallel-1"]);
+    let op = operator();
+    let id = world.id();
+    let request = Request::new(ORG, &op, "import_process", &id, &Map::new());
+    let (refused, issues) = code(without.store.import(&request, RELEASE, None, |_| json!({})).await);
+    assert_eq!((refused, issues.len()), (Code::Invalid, 1), "{issues:?}");
+    assert!(issues[0].contains("`graph` needs profile graph-1"), "{issues:?}");
+    // A draft from when it was offered.
+    world.store.import(&request, RELEASE, None, |_| json!({})).await.unwrap();
+    let id = world.id();
+    let request = Request::new(ORG, &op, "publish_process", &id, &Map::new());
+    let roles = [("editor".to_owned(), "editor".to_owned())].into();
+    let (refused, issues) = code(without.store.publish(&request, "release", &roles, |v| json!(v.number)).await);
+    assert_eq!(refused, Code::Invalid);
+    assert!(issues[0].contains("`graph` needs profile graph-1"), "{issues:?}");
+    // What was published before runs on.
+    let claimed = claim(&without, "c", "bot", &run).await.unwrap();
+    resolve(&without, &claimed.graph.as_ref().unwrap().run.id).await;
+    submit(&without, "s", &run, token(&without, "bot", &claimed), json!({})).await.unwrap();
+}
