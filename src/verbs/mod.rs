@@ -6,6 +6,7 @@ pub mod demo;
 pub mod dev;
 pub mod hash;
 pub mod map;
+pub mod provider;
 pub mod publish;
 pub mod token;
 
@@ -13,6 +14,8 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::client::Client;
 
 /// A process server without servers: runs PROCESS.md processes for agents and people over MCP.
 #[derive(Debug, Parser)]
@@ -52,6 +55,8 @@ pub enum Verb {
     Map(map::Map),
     /// Publish PROCESS.md files on a server.
     Publish(publish::Publish),
+    /// Publish providers of graphs on a server, and list them.
+    Provider(provider::Provider),
     /// Measure the embedded server on this machine, and count what calls cost on AWS.
     Bench(bench::Bench),
 }
@@ -66,6 +71,7 @@ pub async fn run(cli: Cli) -> ExitCode {
         Verb::Hash(verb) => verb.run(),
         Verb::Map(verb) => verb.run(),
         Verb::Publish(verb) => verb.run().await,
+        Verb::Provider(verb) => verb.run().await,
         Verb::Bench(verb) => verb.run().await,
     };
     match done {
@@ -85,6 +91,17 @@ pub(crate) async fn interruptible<T>(future: impl Future<Output = anyhow::Result
         done = future => done,
         _ = dev::interrupted() => Err(anyhow::anyhow!("interrupted")),
     }
+}
+
+/// Connects to a server with the token that was given.
+pub(crate) async fn connect(url: &str, token: Option<&str>) -> anyhow::Result<Client> {
+    let Some(token) = token else {
+        anyhow::bail!(
+            "nothing was sent: there is no token. Give one with --token or in PROCESSION_TOKEN; for a server on this \
+             machine: export PROCESSION_TOKEN=$(procession token --kind person --subject me@example.com --operator)"
+        );
+    };
+    Client::connect(url, token).await
 }
 
 /// Reads a PROCESS.md, or the one in a folder, and says which file it was. A folder's name must be the process's (core
@@ -133,12 +150,14 @@ mod tests {
 
     #[test]
     fn every_help_teaches_with_examples_and_exit_codes() {
-        for verb in Cli::command().get_subcommands_mut() {
+        fn teaches(verb: &mut clap::Command) {
             let help = verb.render_long_help().to_string();
             for part in ["Example", "Exit codes: 0", "procession "] {
                 assert!(help.contains(part), "{} has no {part:?}:\n{help}", verb.get_name());
             }
+            verb.get_subcommands_mut().filter(|verb| verb.get_name() != "help").for_each(teaches);
         }
+        Cli::command().get_subcommands_mut().for_each(teaches);
     }
 
     #[test]
@@ -154,6 +173,9 @@ mod tests {
             "hash a",
             "map a --format svg",
             "publish a b --url http://127.0.0.1:1/mcp --token t --bind r=g --bind s=h",
+            "provider list",
+            "provider list --url http://127.0.0.1:1/mcp --token t",
+            "provider publish dist --url http://127.0.0.1:1/mcp --token t",
             "bench",
             "bench --users 1,2 --units 10 --json",
         ] {
@@ -176,6 +198,9 @@ mod tests {
             ("map a --format png", "possible values: mermaid, svg"),
             ("publish a --token t --bind finance", "ROLE=GROUP"),
             ("publish --token t", "<PATHS>"),
+            ("provider", "Usage"),
+            ("provider publish", "<BUNDLE>"),
+            ("provider remove a", "unrecognized subcommand 'remove'"),
             ("bench --users 0", "from 1 to 1024"),
             ("bench --users 1,x", "such as 1,16,64"),
             ("bench --seconds 0", "1..=600"),

@@ -13,7 +13,7 @@ use clap::Args;
 use process::Document;
 use serde_json::{Value, json};
 
-use super::read_file;
+use super::{connect, read_file};
 use crate::client::{Client, Failure, arguments, at, request_id};
 use crate::paint::Paint;
 
@@ -63,13 +63,7 @@ impl Publish {
     pub async fn run(self) -> anyhow::Result<ExitCode> {
         let bindings = bindings(&self.bindings)?;
         let ready = check(&self.paths, &bindings)?;
-        let Some(token) = self.token else {
-            bail!(
-                "nothing was sent: there is no token. Give one with --token or in PROCESSION_TOKEN; for a server on this \
-                 machine: export PROCESSION_TOKEN=$(procession token --kind person --subject me@example.com --operator)"
-            );
-        };
-        let client = Client::connect(&self.url, &token).await?;
+        let client = connect(&self.url, self.token.as_deref()).await?;
         let done = publish_all(&client, &ready).await;
         client.close().await;
         done.map(|()| ExitCode::SUCCESS)

@@ -1,5 +1,5 @@
-//! What every answer is held to: the schemas that the server lists, those of `schemas/core-2`, and the consistency of a
-//! run view.
+//! What every answer is held to: the schemas that the server lists, those of `schemas/core-2` and `schemas/graph-1`, and the
+//! consistency of a run view.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Client, verdict};
 
-/// A tool as `tools/list` shows it, and as `schemas/core-2` publishes it.
+/// A tool as `tools/list` shows it, and as `schemas` publishes it.
 struct Listed {
     input: Validator,
     output: Validator,
@@ -23,11 +23,11 @@ struct Listed {
 static TOOLS: OnceLock<BTreeMap<String, Listed>> = OnceLock::new();
 
 /// What every refusal is, as it is published.
-static TOOL_ERROR: LazyLock<Validator> = LazyLock::new(|| published("tool-error"));
+static TOOL_ERROR: LazyLock<Validator> = LazyLock::new(|| published("core-2/tool-error"));
 
-/// A schema of `schemas/core-2`, by its path without `.json`.
+/// A published schema of the tools, by its path below `schemas` without `.json`.
 fn published(name: &str) -> Validator {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schemas/core-2/{name}.json"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schemas/{name}.json"));
     let text = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     jsonschema::options().build(&serde_json::from_slice(&text).unwrap()).unwrap()
 }
@@ -39,12 +39,13 @@ fn listed<'a>(client: &Client, tool: &str) -> &'a Listed {
         tools
             .map(|tool| {
                 let name = tool["name"].as_str().unwrap().to_owned();
+                let folder = if identity::GRAPH_TOOLS.contains(&&*name) { "graph-1" } else { "core-2" };
                 let mut required = tool["inputSchema"]["required"].as_array().into_iter().flatten();
                 let listed = Listed {
                     input: jsonschema::options().build(&tool["inputSchema"]).unwrap(),
                     output: jsonschema::options().build(&tool["outputSchema"]).unwrap(),
-                    published_arguments: published(&format!("tools/{name}.arguments")),
-                    published_result: published(&format!("tools/{name}.result")),
+                    published_arguments: published(&format!("{folder}/tools/{name}.arguments")),
+                    published_result: published(&format!("{folder}/tools/{name}.result")),
                     takes_request_id: required.any(|name| name == "requestId"),
                 };
                 (name, listed)

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
-use super::{HTTP, Identity, RUNTIME, Server, check, record};
+use super::{HTTP, Identity, RUNTIME, Server, check, graphs, record};
 
 /// The refusal of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +88,7 @@ impl Client {
         check::against_schemas(self, tool, arguments, structured);
         Some(if ok {
             check::consistent(tool, &structured["data"]);
+            graphs::consistent(tool, &structured["data"]);
             Ok(structured["data"].clone())
         } else {
             let error = &structured["error"];

@@ -4,6 +4,7 @@ mod check;
 mod client;
 pub mod evaluator;
 mod expect;
+mod graphs;
 mod org;
 mod record;
 mod server;
@@ -14,6 +15,7 @@ use std::sync::{Arc, LazyLock};
 pub use client::{Answer, Client, ToolError, anonymous, fresh};
 pub use evaluator::{Script, Trouble};
 pub use expect::{item, refused, refused_as, state, states, without_urls};
+pub use graphs::{Bundle, PARCEL};
 pub use org::{Identity, Org, file};
 pub use server::{Asks, BRIEF_SECONDS, Options, Server, is_remote, stop_servers};
 

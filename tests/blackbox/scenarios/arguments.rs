@@ -34,8 +34,10 @@ fn required(schema: &Value) -> Vec<String> {
 fn filled(schema: &Value) -> Map<String, Value> {
     let value = |name: &str| match schema["properties"][name]["type"].as_str() {
         Some("object") => json!({}),
+        Some("array") => json!([]),
         Some("integer") => json!(1),
         _ if name == "decision" => json!("approved"),
+        _ if name == "outcome" => json!("completed"),
         _ => json!("x"),
     };
     required(schema).iter().map(|name| (name.clone(), value(name))).collect()
@@ -94,7 +96,7 @@ fn undeclared_arguments_are_invalid(org: &Org) {
 fn blank_counts_as_missing(org: &Org) {
     for (tool, schema) in tools(org) {
         for name in required(&schema) {
-            if schema["properties"][&name]["type"] != "string" || name == "decision" {
+            if schema["properties"][&name]["type"] != "string" || ["decision", "outcome"].contains(&name.as_str()) {
                 continue;
             }
             for blank in ["", " ", "\t\n", "\u{a0}"] {
@@ -147,7 +149,7 @@ fn texts_have_their_limits(org: &Org) {
 }
 
 fn page_limits_are_1_to_100(org: &Org) {
-    for tool in ["get_work", "list_runs"] {
+    for tool in ["get_work", "list_runs", "list_providers"] {
         for bad in [json!(0), json!(101), json!(-1), json!(1e30)] {
             refused(org.agent.call(tool, json!({ "limit": bad })), "invalid", &["limit: 1 to 100"]);
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Org, Server, anonymous, file, fresh, scenarios};
+use crate::harness::{Bundle, Client, Org, PARCEL, Server, anonymous, file, fresh, scenarios};
 
 scenarios! {
     any: [every_tool_as_every_caller],
@@ -20,7 +20,7 @@ const CALLERS: [&str; 8] = ["agent", "member", "outsider", "other client", "oper
 /// member: a person of the group that the work is assigned to. other client: the same person, whose token was given to a
 /// client through which people do not act. machine: an agent with the operator right, in the same group. foreign: such a
 /// machine of another organization.
-const TABLE: [(&str, [&str; 8]); 17] = [
+const TABLE: [(&str, [&str; 8]); 29] = [
     ("describe", ["ok", "ok", "ok", "ok", "ok", "ok", "ok", "401"]),
     ("list_processes", ["ok", "ok", "ok", "ok", "ok", "ok", "ok", "401"]),
     ("start_run", ["ok", "ok", "ok", "ok", "ok", "ok", "not_found", "401"]),
@@ -38,6 +38,18 @@ const TABLE: [(&str, [&str; 8]); 17] = [
     ("import_process", ["forbidden", "forbidden", "forbidden", "forbidden", "ok", "ok", "ok", "401"]),
     ("publish_process", ["forbidden", "forbidden", "forbidden", "forbidden", "ok", "ok", "not_found", "401"]),
     ("get_process", ["forbidden", "forbidden", "forbidden", "forbidden", "ok", "ok", "not_found", "401"]),
+    ("publish_provider", ["forbidden", "forbidden", "forbidden", "forbidden", "ok", "ok", "ok", "401"]),
+    ("list_providers", ["ok", "ok", "ok", "ok", "ok", "ok", "ok", "401"]),
+    ("evaluate_graph", ["ok", "ok", "ok", "ok", "ok", "ok", "not_found", "401"]),
+    ("get_route", ["ok", "ok", "ok", "ok", "ok", "ok", "not_found", "401"]),
+    ("start_graph_run", ["ok", "ok", "ok", "ok", "ok", "ok", "not_found", "401"]),
+    ("record_outcome", ["ok", "ok", "ok", "ok", "ok", "ok", "not_found", "401"]),
+    ("set_facts", ["ok", "ok", "ok", "ok", "ok", "ok", "not_found", "401"]),
+    ("set_authorities", ["forbidden", "ok", "ok", "forbidden", "ok", "ok", "not_found", "401"]),
+    ("get_graph_run", ["ok", "ok", "ok", "ok", "ok", "ok", "not_found", "401"]),
+    ("checkpoint_graph_run", ["ok", "ok", "ok", "ok", "ok", "ok", "not_found", "401"]),
+    ("resume_graph_run", ["ok", "ok", "ok", "ok", "ok", "ok", "not_found", "401"]),
+    ("locate_resource", ["ok", "ok", "ok", "ok", "ok", "ok", "not_found", "401"]),
 ];
 
 const STEPS: &str = "
@@ -48,7 +60,7 @@ steps:
 ";
 
 /// A token of the same issuer for the same person, given to another client. The issuer's key lies in the data folder.
-fn of_another_client(org: &Org, person: &Client) -> Client {
+pub(super) fn of_another_client(org: &Org, person: &Client) -> Client {
     use base64::Engine;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
     let token = person.token();
@@ -66,6 +78,7 @@ fn of_another_client(org: &Org, person: &Client) -> Client {
 
 fn every_tool_as_every_caller(org: &Org) {
     org.publish(&file("open", STEPS));
+    org.provide(&Bundle::parcel());
     let listed = org.agent.rpc("tools/list", json!({}));
     let listed: BTreeSet<&str> =
         listed["tools"].as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap()).collect();
@@ -96,6 +109,7 @@ fn every_tool_as_every_caller(org: &Org) {
 fn a_person_through_another_client() {
     let org = Org::new(&Server::shared(), "another-client");
     org.publish(&file("open", STEPS));
+    org.provide(&Bundle::parcel());
     let other = of_another_client(&org, &org.staff);
     let wrong = differences(&org, "other client", &other);
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -125,6 +139,10 @@ fn arguments(org: &Org, tool: &str, caller: &Client) -> Value {
         client.exact(tool, arguments).unwrap()
     };
     let run = || once("start_run", &org.agent, json!({ "process": "open", "inputs": {} }));
+    let graph_run = || {
+        let start = json!({ "provider": PARCEL, "graph": "parcel" });
+        once("start_graph_run", &org.agent, start)["run"]["id"].clone()
+    };
     // A token is its caller's; who cannot have one is given somebody else's.
     let token = || {
         let own = caller.who.kind == "agent" && caller.who.org == org.name;
@@ -157,6 +175,20 @@ fn arguments(org: &Org, tool: &str, caller: &Client) -> Value {
             json!({ "name": if caller.who.org == org.name { "other" } else { "open" }, "roles": { "clerk": "staff" } })
         }
         "get_process" => return json!({ "name": "open" }),
+        "publish_provider" => Bundle::parcel().arguments(),
+        "list_providers" => return json!({}),
+        "evaluate_graph" | "get_route" => return json!({ "provider": PARCEL, "graph": "parcel" }),
+        "start_graph_run" => json!({ "provider": PARCEL, "graph": "parcel" }),
+        "record_outcome" => json!({ "graphRunId": graph_run(), "node": "parcel/weigh", "outcome": "completed" }),
+        "set_facts" => json!({ "graphRunId": graph_run(), "facts": { "parcel": { "weight": 7 } } }),
+        "set_authorities" => json!({ "graphRunId": graph_run(), "authorities": ["shipping"] }),
+        "get_graph_run" => return json!({ "graphRunId": graph_run() }),
+        "checkpoint_graph_run" => json!({ "graphRunId": graph_run() }),
+        "resume_graph_run" => {
+            let kept = once("checkpoint_graph_run", &org.agent, json!({ "graphRunId": graph_run() }));
+            json!({ "checkpoint": kept["checkpoint"] })
+        }
+        "locate_resource" => return json!({ "provider": PARCEL, "id": "scales" }),
         other => panic!("no arguments for {other}"),
     };
     arguments["requestId"] = json!(fresh());

@@ -19,6 +19,10 @@ mod escalations;
 mod events;
 mod evidence;
 mod examples;
+mod graph_gates;
+mod graph_providers;
+mod graph_runs;
+mod graph_states;
 mod lists;
 mod not_accepted;
 mod numbers;
@@ -64,6 +68,10 @@ pub fn all() -> Vec<Scenario> {
         events::scenarios,
         evidence::scenarios,
         examples::scenarios,
+        graph_gates::scenarios,
+        graph_providers::scenarios,
+        graph_runs::scenarios,
+        graph_states::scenarios,
         lists::scenarios,
         not_accepted::scenarios,
         numbers::scenarios,

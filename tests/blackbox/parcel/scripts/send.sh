@@ -1,0 +1,1 @@
+echo "on its way"
