@@ -16,7 +16,7 @@ const GRAPH: &str = "schema: agent-graph.graph.v1
 id: release
 entrypoints: { default: prepare, hotfix: approve }
 nodes:
-  - { id: prepare, kind: action, reasonCode: route.prepare, action: actions/do.yaml, satisfiedBy: [{ path: ready, equals: true }] }
+  - { id: prepare, kind: action, reasonCode: route.prepare, action: actions/do.yaml }
   - { id: checks, kind: subgraph, graph: checks, entry: default }
   - { id: approve, kind: gate, reasonCode: route.approve, gate: { id: approval, prompt: Release it?, authority: lead, delegatable: true } }
   - { id: sign, kind: gate, reasonCode: route.sign, gate: { id: signature, prompt: Sign it?, authority: lead } }
