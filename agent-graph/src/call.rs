@@ -92,8 +92,9 @@ impl Global {
                 crate::say!("{text}");
             }
             Format::Human => {
-                for line in lines(Paint::detect()) {
-                    crate::say!("{line}");
+                let paint = Paint::detect();
+                for line in lines(paint) {
+                    crate::say!("{}", paint.line(&line));
                 }
             }
         }

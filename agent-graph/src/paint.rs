@@ -20,6 +20,19 @@ impl Paint {
         Paint(false)
     }
 
+    /// A line with text of somebody else's in it, without anything that would steer a terminal but what was painted.
+    pub fn line(self, line: &str) -> String {
+        let mut parts = line.split('\u{1b}');
+        let mut clean = crate::out::clean(parts.next().unwrap_or_default());
+        for part in parts {
+            let code = part.strip_prefix('[').and_then(|rest| rest.split_once('m')).map(|(code, _)| code);
+            let painted = self.0 && code.is_some_and(|code| code.chars().all(|c| c.is_ascii_digit() || c == ';'));
+            clean.push(if painted { '\u{1b}' } else { char::REPLACEMENT_CHARACTER });
+            clean.push_str(&crate::out::clean(part));
+        }
+        clean
+    }
+
     /// A heading.
     pub fn title(self, text: impl fmt::Display) -> String {
         self.with("1", text)
@@ -51,8 +64,7 @@ impl Paint {
     }
 
     fn with(self, code: &str, text: impl fmt::Display) -> String {
-        let text = crate::out::clean(&text.to_string());
-        if self.0 { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text }
+        if self.0 { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_string() }
     }
 }
 
@@ -64,6 +76,9 @@ mod tests {
     fn plain_text_has_no_colours() {
         assert_eq!(Paint::plain().bad("x"), "x");
         assert_eq!(Paint(true).good("x"), "\u{1b}[32mx\u{1b}[0m");
+        let line = format!("{} \u{1b}[2J\u{1b}]0;t\u{7}\u{1b}", Paint(true).good("x"));
+        assert_eq!(Paint(true).line(&line), "\u{1b}[32mx\u{1b}[0m \u{fffd}[2J\u{fffd}]0;t\u{fffd}\u{fffd}");
+        assert_eq!(Paint::plain().line("\u{1b}[32mx\ty"), "\u{fffd}[32mx\ty");
         // Tests do not run on a terminal, or their output would be what is under test.
         if !std::io::stdout().is_terminal() {
             assert_eq!(Paint::detect(), Paint::plain());

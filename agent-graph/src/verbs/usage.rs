@@ -40,7 +40,8 @@ pub fn tell(error: &clap::Error) -> ExitCode {
 fn text(error: &clap::Error, kind: ContextKind) -> String {
     match error.get(kind) {
         Some(ContextValue::String(text)) => text.clone(),
-        Some(ContextValue::Strings(texts)) => texts.join(" or "),
+        // The likeliest is last there.
+        Some(ContextValue::Strings(texts)) => texts.iter().rev().map(String::as_str).collect::<Vec<_>>().join(" or "),
         _ => String::new(),
     }
 }
