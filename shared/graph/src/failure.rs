@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::documents::present;
+
 /// How much a [`Diagnostic`] weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -37,7 +39,7 @@ pub struct Diagnostic {
     #[schemars(length(min = 1))]
     pub document_ref: Option<String>,
     /// More, for programs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub detail: Option<Value>,
 }
 

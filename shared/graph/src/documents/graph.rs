@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::identity;
+use super::{identity, maybe_whole, present};
 
 identity!(/** The identity of a Graph. */ GraphSchema, "agent-graph.graph.v1");
 
@@ -91,7 +91,7 @@ pub struct Node {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason_code: Option<String>,
     /// Ranks Routes of one availability, higher first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "maybe_whole")]
     pub priority: Option<i32>,
     /// How incoming edges join.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -181,15 +181,11 @@ pub struct FactCheck {
     pub path: String,
     /// The scalar that must stand there. `Some(Value::Null)` is a check for null.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    #[schemars(extend("type" = ["string", "number", "boolean", "null"]))]
     pub equals: Option<Value>,
     /// Whether something must stand there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exists: Option<bool>,
-}
-
-/// A field that was written, null included.
-fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(from).map(Some)
 }
 
 /// The resources of a node, as paths below the Provider root.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::identity;
+use super::{identity, present};
 
 identity!(/** The identity of a host's result. */ HostActionResultSchema, "agent-graph.host-action-result.v1");
 
@@ -36,11 +36,6 @@ pub struct HostOutput {
     /// Where the value is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<HostOutputResource>,
-}
-
-/// A value, null included, that was written.
-fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(from).map(Some)
 }
 
 /// Where a value is kept.

@@ -57,6 +57,7 @@ pub struct GraphActionLocation {
     /// The Resource.
     pub id: String,
     /// What it is.
+    #[schemars(extend("const" = "context-view"))]
     pub kind: ResourceKind,
     /// Its media type.
     pub media_type: String,

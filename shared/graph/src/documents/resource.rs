@@ -37,6 +37,7 @@ pub struct FileResource {
     /// Identifies the Resource in its Provider.
     pub id: String,
     /// What it is; never `context-view`.
+    #[schemars(extend("enum" = ["procedure", "diagnostic", "template", "schema", "skill"]))]
     pub kind: ResourceKind,
     /// The media type of the file.
     pub media_type: String,
@@ -56,6 +57,7 @@ pub struct GraphActionResource {
     /// Identifies the Resource in its Provider.
     pub id: String,
     /// Always `context-view`.
+    #[schemars(extend("const" = "context-view"))]
     pub kind: ResourceKind,
     /// The media type of what is made.
     pub media_type: String,

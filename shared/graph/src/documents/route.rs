@@ -149,6 +149,7 @@ pub struct GateAction {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AfterAction {
     /// Always true.
+    #[schemars(extend("const" = true))]
     pub evaluate: bool,
     /// The state key to record the Outcome under.
     #[serde(default, skip_serializing_if = "Option::is_none")]

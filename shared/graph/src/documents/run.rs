@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Outcome, identity};
+use super::{Outcome, identity, present, whole};
 
 identity!(/** The identity of a Run. */ RunSchema, "agent-graph.run.v1");
 
@@ -53,7 +53,7 @@ pub struct OutcomeRecord {
     /// When it was recorded.
     pub recorded_at: String,
     /// More, for people and programs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub detail: Option<Value>,
 }
 
@@ -62,6 +62,7 @@ pub struct OutcomeRecord {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RunEvent {
     /// Its number, from 1.
+    #[serde(deserialize_with = "whole")]
     pub sequence: u64,
     /// When it happened.
     pub at: String,
@@ -75,6 +76,6 @@ pub struct RunEvent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// More.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub detail: Option<Value>,
 }
