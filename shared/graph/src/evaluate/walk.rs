@@ -122,6 +122,8 @@ impl<'a> Walk<'a> {
         let Some(start) = index.graph.entrypoints.get(entry).and_then(|node| index.number(node)) else {
             return Err(Failure::new("subgraph-entry-missing", format!("Graph {graph} has no entry {entry}.")));
         };
+        // Its prefix, and the path that says the same.
+        self.hold(2 * frame.prefix.len())?;
         let number = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
         let (open, faults) = (self.open.len(), self.faults.len());
         self.frames.push(frame);
@@ -358,7 +360,11 @@ impl<'a> Walk<'a> {
     /// Counts a state key that will be told.
     fn keep(&mut self, frame: u32, node: Option<&Node>) -> Result<(), Failure> {
         let prefix = self.frames.get(frame as usize).map_or(0, |frame| frame.prefix.len());
-        self.keys_bytes += prefix + node.map_or(0, |node| node.id.len());
+        self.hold(prefix + node.map_or(0, |node| node.id.len()))
+    }
+
+    fn hold(&mut self, bytes: usize) -> Result<(), Failure> {
+        self.keys_bytes += bytes;
         within(self.keys_bytes, EVALUATION_KEYS_BYTES, "bytes of state keys")
     }
 }

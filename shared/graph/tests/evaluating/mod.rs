@@ -5,12 +5,13 @@
 pub mod naive;
 pub mod notation;
 pub mod random;
+pub mod shapes;
 
 use std::collections::BTreeMap;
 
 use graph::documents::{Evaluation, Graph, ProviderManifest};
-use graph::{Loaded, Provider, digest_value};
-use serde_json::json;
+use graph::{Failure, Loaded, Memory, Provider, digest_value};
+use serde_json::{Value, json};
 
 /// A Provider of these Graphs that did not go through the loader: what evaluation looks at, and nothing else.
 pub fn provider(graphs: Vec<Graph>) -> Provider {
@@ -44,6 +45,24 @@ pub fn provider(graphs: Vec<Graph>) -> Provider {
         dependencies,
         bundle: None,
     }
+}
+
+/// A Provider of these Graphs from the loader, with the one Action that the notation names.
+pub fn load(graphs: &[Value]) -> Result<Provider, Failure> {
+    let id = |graph: &Value| graph["id"].as_str().unwrap().to_owned();
+    let mut files: BTreeMap<String, Value> = graphs.iter().map(|graph| (path(&id(graph)), graph.clone())).collect();
+    let manifest = json!({
+        "schema": "agent-graph.provider.v1",
+        "id": "cases/provider",
+        "version": "0.1.0",
+        "graphs": graphs.iter().map(|graph| path(&id(graph))).collect::<Vec<_>>(),
+        "compatibility": { "agentGraph": "^0.3.0", "node": ">=20" },
+    });
+    let action = json!({ "schema": "agent-graph.action.v1", "id": "a", "runner": "command", "effect": "read", "command": "true" });
+    files.insert("provider.yaml".into(), manifest);
+    files.insert("actions/a.yaml".into(), action);
+    let files = files.into_iter().map(|(path, file)| (path, file.to_string().into_bytes().into()));
+    graph::load(&Memory(files.collect()), "provider.yaml")
 }
 
 fn path(id: &str) -> String {
