@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Availability, Cwd, Effect, ResourceLocation, Runner, StatusCode, identity};
+use super::{Availability, Cwd, Effect, FileLocation, ResourceLocation, Runner, StatusCode, identity};
 use crate::failure::Diagnostic;
 
 identity!(/** The identity of a Route. */ RouteSchema, "agent-graph.route.v1");
@@ -63,12 +63,15 @@ pub struct RouteAction {
     pub effect: Effect,
     /// The Skill; `agent`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<FileLocation>")]
     pub skill: Option<ResourceLocation>,
     /// The schema of what it takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<FileLocation>")]
     pub input_schema: Option<ResourceLocation>,
     /// The schema of what it gives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<FileLocation>")]
     pub output_schema: Option<ResourceLocation>,
 }
 
