@@ -5,7 +5,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use process::{CHECK_1, PARALLEL_1};
+use graph::Places;
+use graph::disk::Disk;
+use process::{CHECK_1, GRAPH_1, PARALLEL_1};
 
 fn examples() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
@@ -42,12 +44,12 @@ fn the_examples_show_every_kind_of_step() {
 }
 
 #[test]
-fn the_examples_show_both_profiles_alone_and_together() {
+fn the_examples_show_every_profile_alone_and_two_together() {
     let mut shown = BTreeSet::new();
     for folder in examples() {
         shown.insert(read(&folder).document.expect("well-formed").profiles());
     }
-    let all = [vec![], vec![CHECK_1], vec![CHECK_1, PARALLEL_1], vec![PARALLEL_1]];
+    let all = [vec![], vec![CHECK_1], vec![CHECK_1, PARALLEL_1], vec![GRAPH_1], vec![PARALLEL_1]];
     assert_eq!(shown.into_iter().collect::<Vec<_>>(), all);
 }
 
@@ -63,6 +65,47 @@ fn the_examples_show_every_kind_of_question_and_a_check_that_advises() {
     }
     assert_eq!(kinds.into_iter().collect::<Vec<_>>(), ["choice", "rubric", "yes_no"]);
     assert_eq!(advising.into_iter().collect::<Vec<_>>(), [false, true]);
+}
+
+/// The files below a folder, sorted.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut found: Vec<PathBuf> = entries.map(|e| e.expect("an entry").path()).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn the_graphs_of_the_examples_are_those_of_the_providers_beside_them_and_their_tests_pass() {
+    let (mut required, mut providers) = (BTreeSet::new(), 0);
+    for folder in examples() {
+        let document = read(&folder).document.expect("well-formed");
+        let manifest = folder.join("provider/provider.yaml");
+        assert_eq!(manifest.is_file(), document.graphs().next().is_some(), "{}", folder.display());
+        if !manifest.is_file() {
+            continue;
+        }
+        providers += 1;
+        let (disk, name) = Disk::of(&manifest).expect("a provider");
+        let provider =
+            graph::load(&disk, &name).unwrap_or_else(|e| panic!("{}: {:?}", folder.display(), e.diagnostics));
+        for (step, binding) in document.graphs() {
+            required.insert(binding.require_complete);
+            assert_eq!(binding.provider, provider.id(), "{}", step.id);
+            assert!(binding.version.as_ref().is_none_or(|v| *v == provider.manifest.value.version), "{}", step.id);
+            let graph = provider.graphs.get(&binding.graph).unwrap_or_else(|| panic!("no graph for {}", step.id));
+            assert!(graph.value.entrypoints.contains_key(&binding.entry), "{}", step.id);
+        }
+        let places = Places { provider_root: "/provider".to_owned(), workspace: "/workspace".to_owned() };
+        let tests = files(&folder.join("provider/tests"));
+        assert!(tests.len() >= 5, "{tests:?}");
+        for path in tests {
+            let text = std::fs::read(&path).expect("a test");
+            let report = graph::run_test(&provider, &places, &path.display().to_string(), &text).expect("a test");
+            assert!(report.passed, "{}: {:?}", path.display(), report.failures);
+        }
+    }
+    assert_eq!((providers, required.len()), (2, 2), "with and without require_complete");
 }
 
 #[test]

@@ -72,14 +72,20 @@ impl Check {
     }
 }
 
-/// What a server must offer to run a file with these profiles; a check needs what not every server has.
+/// What a server must offer to run a file with these profiles; some need what not every server has.
 fn needs(profiles: &[&str]) -> Option<String> {
-    let noun = if profiles.len() == 1 { "profile" } else { "profiles" };
-    let server = match profiles.contains(&process::CHECK_1) {
-        true => ": the server that runs it needs an evaluator",
-        false => "",
+    let (last, others) = profiles.split_last()?;
+    let names = match others {
+        [] => format!("profile {last}"),
+        others => format!("profiles {} and {last}", others.join(", ")),
     };
-    (!profiles.is_empty()).then(|| format!("needs {noun} {}{server}", profiles.join(" and ")))
+    let more = [(process::CHECK_1, "an evaluator"), (process::GRAPH_1, "the providers of its graphs")];
+    let more: Vec<&str> = more.into_iter().filter(|(name, _)| profiles.contains(name)).map(|(_, what)| what).collect();
+    let server = match more.is_empty() {
+        true => String::new(),
+        false => format!(": the server that runs it needs {}", more.join(" and ")),
+    };
+    Some(format!("needs {names}{server}"))
 }
 
 fn files(count: usize) -> String {
@@ -101,6 +107,17 @@ mod tests {
         assert_eq!(
             needs(&["check-1", "parallel-1"]).as_deref(),
             Some("needs profiles check-1 and parallel-1: the server that runs it needs an evaluator")
+        );
+        assert_eq!(
+            needs(&["graph-1"]).as_deref(),
+            Some("needs profile graph-1: the server that runs it needs the providers of its graphs")
+        );
+        assert_eq!(
+            needs(&["check-1", "graph-1", "parallel-1"]).as_deref(),
+            Some(
+                "needs profiles check-1, graph-1 and parallel-1: the server that runs it needs an evaluator and the \
+                 providers of its graphs"
+            )
         );
     }
 }

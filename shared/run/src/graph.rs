@@ -131,8 +131,8 @@ impl GraphStanding {
             (GraphStatus::Complete, outcome) => (outcome.unwrap_or("complete"), "it must end as completed"),
             (status @ GraphStatus::Actionable, _) => (status.name(), "take this route and record its outcome first"),
             (status @ GraphStatus::WaitingUser, _) => (status.name(), "a person must decide this first"),
-            (status @ GraphStatus::Blocked, _) => (status.name(), "no route is open"),
-            (status @ GraphStatus::Error, _) => (status.name(), "its state contradicts itself"),
+            (status @ GraphStatus::Blocked, _) => (status.name(), "get_graph_run tells what is in the way"),
+            (status @ GraphStatus::Error, _) => (status.name(), "get_graph_run tells what contradicts itself"),
         };
         let place = self.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
         Some(format!("graph: {word}{place}: {todo}"))
@@ -200,11 +200,16 @@ mod tests {
                 "graph: actionable (verify): take this route and record its outcome first",
             ),
             (WaitingUser, None, Some("approve"), "graph: waiting-user (approve): a person must decide this first"),
-            (Blocked, None, Some("required-fact-missing"), "graph: blocked (required-fact-missing): no route is open"),
-            (Blocked, None, None, "graph: blocked: no route is open"),
+            (
+                Blocked,
+                None,
+                Some("required-fact-missing"),
+                "graph: blocked (required-fact-missing): get_graph_run tells what is in the way",
+            ),
+            (Blocked, None, None, "graph: blocked: get_graph_run tells what is in the way"),
             (Complete, Some("partial"), None, "graph: partial: it must end as completed"),
             (Complete, None, None, "graph: complete: it must end as completed"),
-            (Error, Some("completed"), Some("x"), "graph: error (x): its state contradicts itself"),
+            (Error, Some("completed"), Some("x"), "graph: error (x): get_graph_run tells what contradicts itself"),
         ] {
             assert_eq!(told(status, outcome, place).as_deref(), Some(expect));
         }

@@ -2,10 +2,11 @@
 //!
 //! A player that knows nothing but the file and the tools makes every choice there is, one after another: each route,
 //! approval and rejection (each approval once), event and timeout, and each verdict of a check (once what fails, once what
-//! is unsure, with each decision about it). Where branches run beside each other it first tries the orders in which their
+//! is unsure, with each decision about it). Where a graph guides a step it takes the graph's routes first. Where branches run beside each other it first tries the orders in which their
 //! steps may move. `PROCESSION_EXAMPLES` names another folder of processes to be played.
 
 mod choices;
+mod guides;
 mod submissions;
 
 use std::collections::BTreeSet;
@@ -77,6 +78,7 @@ fn scenario(path: PathBuf) -> Scenario {
         run: Box::new(move || {
             let server = if timed { swift() } else { Server::shared() };
             let org = Org::new(&server, "examples");
+            guides::provide(&org, path.parent().unwrap());
             org.publish(&source);
             Player { org: &org, document: &document }.every_end();
         }),
@@ -187,6 +189,13 @@ impl Player<'_> {
                 let mut submission = self.submission(work, who, way);
                 submission["summary"] = summary(step, found);
                 let claimed = item.is_none().then(|| self.claim(view, &step.id));
+                if let (Some(claimed), Some(graph)) = (&claimed, step.graph()) {
+                    if graph.require_complete {
+                        let error = self.submit(view, step, claimed, submission.clone()).unwrap_err();
+                        assert!(error.issues.iter().all(|i| i.starts_with("graph: ")), "{error:?}");
+                    }
+                    guides::follow(self.org, claimed);
+                }
                 let submit = |submission: Value| match &claimed {
                     Some(claimed) => self.submit(view, step, claimed, submission),
                     None => self.complete(view, step, submission),

@@ -19,6 +19,8 @@ mod escalations;
 mod events;
 mod evidence;
 mod examples;
+mod graph_1;
+mod graph_1_files;
 mod graph_gates;
 mod graph_providers;
 mod graph_runs;
@@ -68,6 +70,8 @@ pub fn all() -> Vec<Scenario> {
         events::scenarios,
         evidence::scenarios,
         examples::scenarios,
+        graph_1::scenarios,
+        graph_1_files::scenarios,
         graph_gates::scenarios,
         graph_providers::scenarios,
         graph_runs::scenarios,

@@ -154,7 +154,10 @@ fn the_check_comes_after_the_graph() {
     let token = play.claim("b");
     let submission = || work(json!({ "digest": "d1" }));
     play.stands(GraphStatus::Blocked, None, None);
-    assert_eq!(refused(play.submit(&token, submission())), "not_accepted: graph: blocked: no route is open");
+    assert_eq!(
+        refused(play.submit(&token, submission())),
+        "not_accepted: graph: blocked: get_graph_run tells what is in the way"
+    );
     assert!(play.asked.is_empty(), "nobody is asked about what is not acceptable anyhow");
 
     // Held for a person by the check, and adopted by them: the graph is not asked again.
