@@ -23,7 +23,7 @@ use store::memory::MemoryTable;
 use store::{Evaluator, NoAlarms, Parts, RandomIds, Seal, SealKey, Settings, Store, SystemClock};
 
 /// Tool, which call of it, and its calls, rounds and transactions.
-const COSTS: [(&str, &str, [u64; 3]); 31] = [
+const COSTS: [(&str, &str, [u64; 3]); 47] = [
     ("describe", "", [0, 0, 0]),
     ("list_processes", "", [1, 1, 0]),
     ("start_run", "", [3, 2, 1]),
@@ -61,6 +61,26 @@ const COSTS: [(&str, &str, [u64; 3]); 31] = [
     ("publish_process", "", [2, 2, 1]),
     ("get_process", "", [1, 1, 0]),
     ("get_process", "of a version", [1, 1, 0]),
+    // The bundle goes to the bucket in between.
+    ("publish_provider", "", [2, 2, 1]),
+    ("publish_provider", "the same again", [2, 2, 1]),
+    ("list_providers", "", [1, 1, 0]),
+    // The latest version, whose bundle is in memory.
+    ("evaluate_graph", "of a provider", [1, 1, 0]),
+    // The digest says all.
+    ("evaluate_graph", "of a digest", [0, 0, 0]),
+    ("evaluate_graph", "of a run", [1, 1, 0]),
+    ("get_route", "of a provider", [1, 1, 0]),
+    ("get_route", "of a run", [1, 1, 0]),
+    ("start_graph_run", "", [3, 2, 1]),
+    ("record_outcome", "", [3, 2, 1]),
+    ("set_facts", "", [3, 2, 1]),
+    ("set_authorities", "", [3, 2, 1]),
+    ("get_graph_run", "", [1, 1, 0]),
+    ("checkpoint_graph_run", "", [3, 2, 1]),
+    ("resume_graph_run", "", [3, 2, 1]),
+    // The link is signed without asking anybody.
+    ("locate_resource", "", [1, 1, 0]),
 ];
 
 /// Two agent steps, the second with a file, an approval, an event.
@@ -145,6 +165,7 @@ async fn a_call_of_each_tool_costs_what_it_did() {
     desk.call(&ann, "cancel", json!({ "runId": run, "reason": "Moved." })).await;
 
     checked_and_forked(&mut desk, &bot, &ann).await;
+    guided(&mut desk, &bot, &ann).await;
 
     let next = LETTER.replace("A letter.", "Another letter.");
     desk.call(&ann, "import_process", json!({ "source": next })).await;
@@ -179,6 +200,77 @@ async fn checked_and_forked(desk: &mut Desk, bot: &Caller, ann: &Caller) {
     let work = desk.case("of an agent").call(bot, "get_work", json!({ "process": "book" })).await;
     let ready = work["items"].as_array().map(|items| items.iter().filter(|i| i["runId"] == run.as_str()).count());
     assert_eq!(ready, Some(2), "{work}");
+}
+
+/// A provider of one graph: an action with something to read, and a gate.
+const STAMP: [(&str, &str); 4] = [
+    ("provider.yaml", "schema: agent-graph.provider.v1\nid: acme/stamp\nversion: 1.0.0\ngraphs: [graphs/stamp.yaml]\n"),
+    (
+        "graphs/stamp.yaml",
+        "schema: agent-graph.graph.v1
+id: stamp
+entrypoints: { default: lick }
+nodes:
+  - id: lick
+    kind: action
+    reasonCode: route.stamp.lick
+    action: actions/lick.yaml
+    resources: { required: [resources/stamps.md] }
+  - id: post
+    kind: gate
+    reasonCode: route.stamp.post
+    gate: { id: post, prompt: May it go?, authority: post, delegatable: true }
+  - { id: posted, kind: terminal, terminalOutcome: completed }
+edges:
+  - { from: lick, to: post }
+  - { from: post, to: posted }
+",
+    ),
+    (
+        "actions/lick.yaml",
+        "schema: agent-graph.action.v1\nid: lick\nrunner: command\neffect: write\ncommand: lick --once\n",
+    ),
+    ("resources/stamps.md", "---\nid: stamps\nkind: procedure\nmedia-type: text/markdown\n---\n\n# Stamps\n"),
+];
+
+/// The files of its bundle, as an argument has them.
+fn bundle() -> Value {
+    let files = STAMP.iter().map(|(path, text)| ((*path).to_owned(), Arc::from(text.as_bytes())));
+    let source = graph::Memory(files.collect());
+    let provider = graph::load(&source, "provider.yaml").unwrap();
+    let built = graph::build(&source, &provider).unwrap();
+    let text = |bytes: &[u8]| base64::Engine::encode(&base64::engine::general_purpose::STANDARD, bytes);
+    built.files.iter().map(|(path, bytes)| json!({ "path": path, "contentBase64": text(bytes) })).collect()
+}
+
+/// A stamp is published, asked about, licked, and let go.
+async fn guided(desk: &mut Desk, bot: &Caller, ann: &Caller) {
+    desk.call(ann, "publish_provider", json!({ "files": bundle() })).await;
+    desk.case("the same again").call(ann, "publish_provider", json!({ "files": bundle() })).await;
+    let listed = desk.call(bot, "list_providers", json!({})).await;
+    let stamp = json!({ "provider": "acme/stamp", "graph": "stamp" });
+    desk.case("of a provider").call(bot, "evaluate_graph", stamp.clone()).await;
+    let pinned = json!({ "provider": "acme/stamp", "graph": "stamp", "digest": listed["items"][0]["digest"] });
+    desk.case("of a digest").call(bot, "evaluate_graph", pinned).await;
+    desk.case("of a provider").call(bot, "get_route", stamp.clone()).await;
+    desk.call(bot, "locate_resource", json!({ "provider": "acme/stamp", "id": "stamps" })).await;
+    let started = desk.call(bot, "start_graph_run", stamp).await;
+    let run = json!({ "graphRunId": started["run"]["id"] });
+    let with = |more: Value| {
+        let mut arguments = run.clone();
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        arguments
+    };
+    desk.case("of a run").call(bot, "evaluate_graph", run.clone()).await;
+    desk.case("of a run").call(bot, "get_route", run.clone()).await;
+    desk.call(bot, "record_outcome", with(json!({ "node": "stamp/lick", "outcome": "completed" }))).await;
+    desk.call(bot, "set_facts", with(json!({ "facts": { "colour": "blue" } }))).await;
+    desk.call(ann, "set_authorities", with(json!({ "authorities": ["post"] }))).await;
+    let done = desk.call(bot, "record_outcome", with(json!({ "node": "stamp/post", "outcome": "completed" }))).await;
+    assert_eq!(done["evaluation"]["statusCode"], "complete", "{done}");
+    desk.call(bot, "get_graph_run", run.clone()).await;
+    let kept = desk.call(bot, "checkpoint_graph_run", run).await;
+    desk.call(bot, "resume_graph_run", json!({ "checkpoint": kept["checkpoint"] })).await;
 }
 
 /// The tools over storage in memory, and what their calls cost.

@@ -1,4 +1,4 @@
-//! The calls that are counted: every tool once or more, on a run whose data has a given size.
+//! The calls that are counted: every tool of processes once or more, on a run whose data has a given size.
 //!
 //! Invariants: one call at a time, by HTTP, on a server whose timer loop does not run; every answer is checked; what a call
 //! asks of storage is exact, as the sizes of all items are remembered from the first on.

@@ -175,7 +175,7 @@ fn arguments(org: &Org, tool: &str, caller: &Client) -> Value {
             json!({ "name": if caller.who.org == org.name { "other" } else { "open" }, "roles": { "clerk": "staff" } })
         }
         "get_process" => return json!({ "name": "open" }),
-        "publish_provider" => Bundle::parcel().arguments(),
+        "publish_provider" => Bundle::changed(&[("provider.yaml", PARCEL, "acme/other")]).arguments(),
         "list_providers" => return json!({}),
         "evaluate_graph" | "get_route" => return json!({ "provider": PARCEL, "graph": "parcel" }),
         "start_graph_run" => json!({ "provider": PARCEL, "graph": "parcel" }),
