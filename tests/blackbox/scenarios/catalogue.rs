@@ -211,7 +211,14 @@ steps:
     check: Is it good?
   - { id: end, finish: over }
 ";
-    for (profile, rest) in [("parallel-1", parallel), ("check-1", check)] {
+    let graph = "
+steps:
+  - id: a
+    agent: Do.
+    graph: { provider: acme/release, graph: release }
+  - { id: end, finish: over }
+";
+    for (profile, rest) in [("parallel-1", parallel), ("check-1", check), ("graph-1", graph)] {
         if offered.as_array().unwrap().contains(&json!(profile)) {
             continue;
         }
