@@ -26,7 +26,7 @@ pub const EVALUATION_VISITS: usize = 5_000_000;
 pub const EVALUATION_FRAMES: usize = 20_000;
 
 /// Most Routes that one evaluation finds open.
-pub const EVALUATION_ROUTES: usize = 200_000;
+pub const EVALUATION_ROUTES: usize = 100_000;
 
 /// Most bytes of the state keys that one evaluation holds: they grow with the call path.
 pub const EVALUATION_KEYS_BYTES: usize = 64 * 1024 * 1024;
@@ -45,3 +45,21 @@ pub const CYCLE_NODES: usize = 20;
 
 /// The deepest folder below the one that is listed.
 pub const FOLDER_LEVELS: usize = 64;
+
+/// The most objects and lists of a JSON Schema that an Action names.
+pub const SCHEMA_NODES: usize = 5_000;
+
+/// The most references in a JSON Schema that an Action names.
+pub const SCHEMA_REFERENCES: usize = 500;
+
+/// The most schemas that holding one value to a JSON Schema of a Provider tries.
+pub const VALIDATION_STEPS: usize = 100_000;
+
+/// The deepest that holding one value to a JSON Schema of a Provider leads.
+pub const VALIDATION_LEVELS: usize = 500;
+
+/// The most steps back that a pattern of a JSON Schema of a Provider takes over one text.
+pub const BACKTRACKING_STEPS: usize = 10_000;
+
+/// The most bytes that a compiled pattern of a JSON Schema of a Provider takes.
+pub const PATTERN_BYTES: usize = 1024 * 1024;

@@ -276,6 +276,13 @@ mod tests {
     }
 
     #[test]
+    fn neither_times_nor_details_are_part_of_what_routing_is_decided_from() {
+        let recorded =
+            |second, detail| record(&started(), "review/x", Outcome::Partial, detail, &at(second)).run.state();
+        assert_eq!(recorded(1, None), recorded(9, Some(json!("more"))));
+    }
+
+    #[test]
     fn facts_are_merged_or_replaced() {
         let facts = || object(json!({ "b": { "c": 1 } }));
         assert_eq!(set_facts(&started(), facts(), false, &at(1)).run.facts, object(json!({ "a": 1, "b": { "c": 1 } })));

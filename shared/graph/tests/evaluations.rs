@@ -16,6 +16,7 @@ use graph::documents::{Availability, Evaluation, Graph};
 use graph::{Evaluated, Provider, State, evaluate};
 
 const CASES: &str = include_str!("cases/evaluations.txt");
+const RULES: &str = include_str!("cases/rules.txt");
 
 /// How many random Graphs are tried, each in [`STATES`] states.
 const SEEDS: u64 = 500;
@@ -63,8 +64,19 @@ fn ranks(provider: &Provider, routes: &[String]) -> Vec<((String, i32), Vec<Stri
 
 #[test]
 fn every_case_evaluates_to_what_is_known() {
+    assert_eq!(check(CASES), (555, 25));
+}
+
+#[test]
+fn each_rule_holds() {
+    let (states, _) = check(RULES);
+    assert_eq!(states, RULES.lines().filter(|line| line.starts_with("=>")).count());
+}
+
+/// Loads and evaluates every case; gives how many states and refusals there were.
+fn check(cases: &str) -> (usize, usize) {
     let (mut states, mut refusals, mut wrong) = (0, 0, String::new());
-    for case in read(CASES) {
+    for case in read(cases) {
         let provider = match (load(&case.graphs), &case.refused) {
             (Ok(provider), None) => provider,
             (Err(failure), Some(code)) if failure.code == *code => {
@@ -86,7 +98,7 @@ fn every_case_evaluates_to_what_is_known() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
-    assert_eq!((states, refusals), (555, 25));
+    (states, refusals)
 }
 
 /// What ours found, in the terms of the plain evaluator.
