@@ -64,7 +64,7 @@ impl Global {
         match &self.skill {
             Some(skill) => self.bound(skill, workspace),
             None => {
-                let (disk, name) = Disk::of(&self.manifest)?;
+                let (disk, name) = Disk::of(&self.manifest).map_err(unnamed)?;
                 let provider = graph::load(&disk, &name)?;
                 let places = places(&disk, workspace);
                 Ok(Opened { provider, disk, places, binding: None })
@@ -114,6 +114,12 @@ impl Global {
         }
         format!("{line} {}", shell::line(words))
     }
+}
+
+/// A manifest that is not there, with the two ways to have one.
+fn unnamed(failure: Failure) -> Failure {
+    let ways = "name a manifest with --manifest PATH, or make a Provider: agent-graph init --id company/name";
+    Failure { message: format!("{}; {ways}", failure.message), ..failure }
 }
 
 /// How paths are told: whole ones, of this machine.

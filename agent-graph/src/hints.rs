@@ -51,9 +51,6 @@ pub fn line(diagnostic: &Diagnostic) -> String {
 /// What to do, where the message alone may leave the reader with a question.
 fn hint(code: &str) -> Option<&'static str> {
     let hint = match code {
-        "file-missing" => {
-            "name the manifest with --manifest PATH, or make a Provider: agent-graph init --id company/name"
-        }
         "graph-missing" | "entry-missing" | "graph-selection-missing" => {
             "agent-graph inspect provider lists the Graphs and their entries"
         }

@@ -35,6 +35,7 @@ impl Held {
         let failed = |error: std::io::Error| {
             Failure::new("file-read-failed", format!("{} cannot be locked: {error}", path.display()))
         };
+        // Every turn but the last one, somebody else has written: nobody waits for a file that does not change.
         loop {
             let file = File::open(&path).map_err(|_| missing(&path))?;
             file.lock().map_err(failed)?;

@@ -57,38 +57,39 @@ pub struct Cli {
 
 /// What the command can do.
 #[derive(Debug, Subcommand)]
+#[expect(missing_docs, reason = "a doc comment here would take the place of the verb's own in its help")]
 pub enum Verb {
-    /// Make a small Provider to begin with.
+    #[command(about = "Make a small Provider to begin with")]
     Init(init::Init),
-    /// Turn a Skill, scripts or a workflow into parts of a Provider.
+    #[command(about = "Turn a Skill, scripts or a workflow into parts of a Provider")]
     #[command(subcommand, subcommand_required = true, arg_required_else_help = true)]
     Import(import::Import),
-    /// Check a Provider and print every fault.
+    #[command(about = "Check a Provider and print every fault")]
     Validate(validate::Validate),
-    /// Show what a Provider or a Skill's binding holds.
+    #[command(about = "Show what a Provider or a Skill's binding holds")]
     #[command(subcommand, subcommand_required = true, arg_required_else_help = true)]
     Inspect(inspect::Inspect),
-    /// The JSON Schemas of the documents.
+    #[command(about = "The JSON Schemas of the documents")]
     #[command(subcommand, subcommand_required = true, arg_required_else_help = true)]
     Schema(schema::Schema),
-    /// Say what can be done now.
+    #[command(about = "Say what can be done now")]
     Evaluate(evaluate::Evaluate),
-    /// Resolve a Route into all that is needed to take it.
+    #[command(about = "Resolve a Route into all that is needed to take it")]
     Route(route::Route),
-    /// Keep a Run in a file: facts, outcomes, authorities, events.
+    #[command(about = "Keep a Run in a file: facts, outcomes, authorities, events")]
     #[command(subcommand, subcommand_required = true, arg_required_else_help = true)]
     Run(run::Run),
-    /// Find a Resource, make one, or check what a host made.
+    #[command(about = "Find a Resource, make one, or check what a host made")]
     #[command(subcommand, subcommand_required = true, arg_required_else_help = true)]
     Resource(resource::Resource),
-    /// The codes of the Provider's catalog.
+    #[command(about = "The codes of the Provider's catalog")]
     #[command(subcommand, subcommand_required = true, arg_required_else_help = true)]
     Code(code::Code),
-    /// Run the tests of a Provider's Graphs.
+    #[command(about = "Run the tests of a Provider's Graphs")]
     Test(test::Test),
-    /// Build a bundle: complete, relocatable, the same every time.
+    #[command(about = "Build a bundle: complete, relocatable, the same every time")]
     Build(build::Build),
-    /// Print a script that completes command lines in a shell.
+    #[command(about = "Print a script that completes command lines in a shell")]
     Completions(completions::Completions),
 }
 
@@ -148,6 +149,8 @@ mod tests {
 
     #[test]
     fn every_help_teaches_with_examples_and_exit_codes() {
+        let mut route = Cli::command().find_subcommand("route").unwrap().clone();
+        assert!(route.render_long_help().to_string().contains("when the state has changed since"));
         let all = leaves(&Cli::command());
         assert_eq!(all.len(), 28);
         for mut verb in all {
@@ -155,6 +158,9 @@ mod tests {
             for part in ["Example", "Exit codes: 0", "agent-graph "] {
                 assert!(help.contains(part), "{} has no {part:?}:\n{help}", verb.get_name());
             }
+            // The list of verbs has a line of its own for each; the help of the verb is its doc comment.
+            let (short, long) = (verb.get_about().unwrap().to_string(), verb.get_long_about().map(ToString::to_string));
+            assert!(long.is_none_or(|long| !long.starts_with(&short)), "{}", verb.get_name());
         }
     }
 

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use graph::documents::{PlannedCommand, ReadState, Resolution, ResourceLocation, Route as Resolved};
+use graph::documents::{Outcome, PlannedCommand, ReadState, Resolution, ResourceLocation, Route as Resolved};
 use graph::{Failure, RouteRequest};
+use serde_json::json;
 
 use super::evaluate::word;
-use crate::call::{Done, Global};
+use crate::call::{Done, Global, Opened};
 use crate::paint::Paint;
-use crate::select::StateOptions;
-use crate::values;
+use crate::select::{Selected, StateOptions};
+use crate::{files, values};
 
 /// Resolves a Route into its commands, Resources and Gate, and the key to record its outcome under. Nothing is run.
 ///
@@ -59,7 +60,26 @@ impl Route {
             receipts: receipts.as_ref(),
         };
         let route = graph::route(&opened.provider, &opened.places, &selected.state, &request)?;
-        global.tell(&route, |paint| lines(&route, self.options.state.as_deref(), global, paint))
+        global.tell(&route, |paint| {
+            let mut lines = lines(&route, global, paint);
+            let next = route.after_action.record_node.as_deref().map(|key| self.next(key, &selected, &opened, global));
+            lines.extend(next.map(|next| format!("afterwards: {}", paint.typed(next))));
+            lines
+        })
+    }
+
+    /// How to go on after the Route: the outcome goes into the Run, or beside those that were given.
+    fn next(&self, key: &str, selected: &Selected, opened: &Opened, global: &Global) -> String {
+        if let Some(state) = &self.options.state {
+            return global.command(["run", "record", key, "completed", "--state", &files::text(state)]);
+        }
+        let mut outcomes = selected.state.outcomes.clone();
+        outcomes.insert(key.to_owned(), Outcome::Completed);
+        let options = StateOptions { outcomes: Some(json!(outcomes).to_string()), ..self.options.clone() };
+        match opened.binding {
+            Some(_) => options.command(global, &["evaluate"]),
+            None => options.command(global, &["evaluate", &selected.graph]),
+        }
     }
 
     /// The Graph and the Route that are named: an id of a Route begins with `route:`, which no Graph's does.
@@ -79,7 +99,7 @@ impl Route {
 }
 
 /// A Route for people.
-fn lines(route: &Resolved, state: Option<&Path>, global: &Global, paint: Paint) -> Vec<String> {
+fn lines(route: &Resolved, global: &Global, paint: Paint) -> Vec<String> {
     let node = paint.title(format!("{}/{}", route.graph, route.node));
     let hint = route.hint.as_deref().map(|hint| format!(": {hint}")).unwrap_or_default();
     let mut lines = vec![format!("{node}  {} ({}{hint})", word(&route.availability), route.reason_code)];
@@ -107,16 +127,6 @@ fn lines(route: &Resolved, state: Option<&Path>, global: &Global, paint: Paint) 
     }
     lines.extend(route.diagnostics.iter().map(crate::hints::line));
     lines.push(paint.dim(format!("{} at revision {}", route.route_id, route.revision)));
-    if let Some(key) = &route.after_action.record_node {
-        let next = match state {
-            Some(state) => {
-                let state = crate::files::text(state);
-                global.command(["run", "record", key, "completed", "--state", &state])
-            }
-            None => global.command(["evaluate", &route.graph, "--outcomes", &format!("{{\"{key}\":\"completed\"}}")]),
-        };
-        lines.push(format!("afterwards: {}", paint.typed(next)));
-    }
     lines
 }
 

@@ -26,7 +26,12 @@ fn every_answer_leads_on() {
     };
     let told = typed(&route);
     assert!(told.contains("run: ls dist") && told.contains("release.view"), "{told}");
-    typed(&next(&["route", "release"]));
+    // Outcomes that were given are given again.
+    let told = typed(&next(&["route", "release"]));
+    assert!(told.starts_with("waiting-user"), "{told}");
+    let told = typed(&next(&["route", "release", "--outcomes", r#"{"release/inspect":"completed"}"#]));
+    assert!(told.starts_with("complete, outcome completed"), "{told}");
+    typed(&next(&["--skill", "skills/release/SKILL.md", "route"]));
     let status = next(&["run", "start", "release", "--state", "my run.json"]);
     let told = typed(&status);
     let route = told.lines().last().unwrap().strip_prefix("next: ").unwrap().to_owned();

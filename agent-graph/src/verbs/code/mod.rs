@@ -9,10 +9,11 @@ use crate::call::{Done, Global};
 
 /// What can be asked of the Code Catalog.
 #[derive(Debug, Subcommand)]
+#[expect(missing_docs, reason = "a doc comment here would take the place of the verb's own in its help")]
 pub enum Code {
-    /// List the codes.
+    #[command(about = "List the codes")]
     List(list::CodeList),
-    /// Say what a code means and where its document is.
+    #[command(about = "Say what a code means and where its document is")]
     Locate(locate::CodeLocate),
 }
 

@@ -14,12 +14,13 @@ use crate::{files, shell};
 
 /// What can be imported.
 #[derive(Debug, Subcommand)]
+#[expect(missing_docs, reason = "a doc comment here would take the place of the verb's own in its help")]
 pub enum Import {
-    /// Import a Skill with all files of its folder.
+    #[command(about = "Import a Skill with all files of its folder")]
     Skill(skill::ImportSkill),
-    /// Import scripts that run one after the other.
+    #[command(about = "Import scripts that run one after the other")]
     Scripts(scripts::ImportScripts),
-    /// Import commands that depend on each other.
+    #[command(about = "Import commands that depend on each other")]
     Workflow(workflow::ImportWorkflow),
 }
 

@@ -11,10 +11,11 @@ use crate::paint::Paint;
 
 /// What can be looked into.
 #[derive(Debug, Subcommand)]
+#[expect(missing_docs, reason = "a doc comment here would take the place of the verb's own in its help")]
 pub enum Inspect {
-    /// Show a Provider's Graphs, entries, nodes, Actions, Resources and codes.
+    #[command(about = "Show a Provider's Graphs, entries, nodes, Actions, Resources and codes")]
     Provider(provider::InspectProvider),
-    /// Show what a SKILL.md is bound to, and that Provider.
+    #[command(about = "Show what a SKILL.md is bound to, and that Provider")]
     Skill(skill::InspectSkill),
 }
 

@@ -10,12 +10,13 @@ use crate::call::{Done, Global};
 
 /// What can be done with a Resource.
 #[derive(Debug, Subcommand)]
+#[expect(missing_docs, reason = "a doc comment here would take the place of the verb's own in its help")]
 pub enum Resource {
-    /// Say where a Resource is, or how it is made.
+    #[command(about = "Say where a Resource is, or how it is made")]
     Locate(locate::ResourceLocate),
-    /// Make a Resource that an Action of the Provider makes.
+    #[command(about = "Make a Resource that an Action of the Provider makes")]
     Materialize(materialize::ResourceMaterialize),
-    /// Check what the host made against what was asked of it.
+    #[command(about = "Check what the host made against what was asked of it")]
     VerifyHost(verify_host::ResourceVerifyHost),
 }
 

@@ -15,22 +15,23 @@ use crate::call::{Done, Global};
 
 /// What can be done with a Run.
 #[derive(Debug, Subcommand)]
+#[expect(missing_docs, reason = "a doc comment here would take the place of the verb's own in its help")]
 pub enum Run {
-    /// Start a Run of a Graph.
+    #[command(about = "Start a Run of a Graph")]
     Start(start::RunStart),
-    /// Say where a Run stands.
+    #[command(about = "Say where a Run stands")]
     Status(status::RunStatus),
-    /// Record the outcome of a node.
+    #[command(about = "Record the outcome of a node")]
     Record(record::RunRecord),
-    /// Set facts.
+    #[command(about = "Set facts")]
     Facts(facts::RunFacts),
-    /// Set the authorities of this session.
+    #[command(about = "Set the authorities of this session")]
     Authority(authority::RunAuthority),
-    /// Copy a Run, without authorities, to go on from later.
+    #[command(about = "Copy a Run, without authorities, to go on from later")]
     Checkpoint(checkpoint::RunCheckpoint),
-    /// Go on from a checkpoint in a new file.
+    #[command(about = "Go on from a checkpoint in a new file")]
     Resume(resume::RunResume),
-    /// List all that happened.
+    #[command(about = "List all that happened")]
     Events(events::RunEvents),
 }
 

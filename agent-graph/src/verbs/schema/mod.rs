@@ -14,12 +14,13 @@ use crate::files;
 
 /// What can be asked of the schemas.
 #[derive(Debug, Subcommand)]
+#[expect(missing_docs, reason = "a doc comment here would take the place of the verb's own in its help")]
 pub enum Schema {
-    /// List the schemas by name.
+    #[command(about = "List the schemas by name")]
     List(list::SchemaList),
-    /// Print the path of a schema's file.
+    #[command(about = "Print the path of a schema's file")]
     Path(path::SchemaPath),
-    /// Write a schema to a file.
+    #[command(about = "Write a schema to a file")]
     Extract(extract::SchemaExtract),
 }
 
