@@ -8,6 +8,7 @@
 )]
 
 mod evaluator;
+mod provider;
 mod publish;
 
 use std::io::{BufRead as _, BufReader};
@@ -386,7 +387,7 @@ fn the_readme_shows_every_help_as_it_is() {
 #[test]
 fn help_teaches_and_a_wrong_line_exits_2() {
     let (help, _) = exits(0, &["--help"]);
-    for verb in ["demo", "dev", "token", "publish", "check", "hash", "map", "bench"] {
+    for verb in ["demo", "dev", "token", "publish", "provider", "check", "hash", "map", "bench"] {
         assert!(help.contains(verb), "{help}");
         assert!(exits(0, &[verb, "--help"]).0.contains("Exit codes"), "{verb}");
     }
