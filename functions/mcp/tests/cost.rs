@@ -23,7 +23,7 @@ use store::memory::MemoryTable;
 use store::{Evaluator, NoAlarms, Parts, RandomIds, Seal, SealKey, Settings, Store, SystemClock};
 
 /// Tool, which call of it, and its calls, rounds and transactions.
-const COSTS: [(&str, &str, [u64; 3]); 47] = [
+const COSTS: [(&str, &str, [u64; 3]); 52] = [
     ("describe", "", [0, 0, 0]),
     ("list_processes", "", [1, 1, 0]),
     ("start_run", "", [3, 2, 1]),
@@ -35,6 +35,8 @@ const COSTS: [(&str, &str, [u64; 3]); 47] = [
     // The journal entries that hold the candidates.
     ("get_work", "of a person, with a candidate", [4, 2, 0]),
     ("claim", "", [3, 2, 1]),
+    // The run of the graph is read, even where there is none yet.
+    ("claim", "of a step with a graph", [4, 3, 1]),
     ("renew", "", [3, 2, 1]),
     ("upload", "", [2, 2, 1]),
     ("submit", "", [3, 2, 1]),
@@ -42,6 +44,8 @@ const COSTS: [(&str, &str, [u64; 3]); 47] = [
     // Asking a model is no call to storage.
     ("submit", "with a check", [3, 2, 1]),
     ("submit", "with a file and a check that is unsure", [4, 2, 1]),
+    ("submit", "with a graph that must be complete", [4, 3, 1]),
+    ("submit", "with a graph that only guides", [3, 2, 1]),
     ("submit", "that forks", [3, 2, 1]),
     ("submit", "beside a branch", [3, 2, 1]),
     ("submit", "that joins", [3, 2, 1]),
@@ -59,8 +63,12 @@ const COSTS: [(&str, &str, [u64; 3]); 47] = [
     ("list_runs", "of a process", [6, 2, 0]),
     ("import_process", "", [2, 2, 1]),
     ("publish_process", "", [2, 2, 1]),
+    // Both steps name the provider alike; its bundle is in memory.
+    ("publish_process", "with two graphs", [3, 3, 1]),
     ("get_process", "", [1, 1, 0]),
     ("get_process", "of a version", [1, 1, 0]),
+    // The version is not in memory yet.
+    ("get_process", "just published", [2, 2, 0]),
     // The bundle goes to the bucket in between.
     ("publish_provider", "", [2, 2, 1]),
     ("publish_provider", "the same again", [2, 2, 1]),
@@ -166,6 +174,7 @@ async fn a_call_of_each_tool_costs_what_it_did() {
 
     checked_and_forked(&mut desk, &bot, &ann).await;
     guided(&mut desk, &bot, &ann).await;
+    stamped(&mut desk, &bot, &ann).await;
 
     let next = LETTER.replace("A letter.", "Another letter.");
     desk.call(&ann, "import_process", json!({ "source": next })).await;
@@ -271,6 +280,40 @@ async fn guided(desk: &mut Desk, bot: &Caller, ann: &Caller) {
     desk.call(bot, "get_graph_run", run.clone()).await;
     let kept = desk.call(bot, "checkpoint_graph_run", run).await;
     desk.call(bot, "resume_graph_run", json!({ "checkpoint": kept["checkpoint"] })).await;
+}
+
+/// Two steps with the graph of the stamp; only the first must come to its end.
+const CARD: &str = "---
+name: card
+description: A card.
+steps:
+  - { id: stamp, agent: Stamp it., graph: { provider: acme/stamp, graph: stamp, require_complete: true } }
+  - { id: write, agent: Write it., graph: { provider: acme/stamp, graph: stamp } }
+  - { id: end, finish: done }
+---
+Cards.
+";
+
+/// A card is stamped along the graph, and written beside it.
+async fn stamped(desk: &mut Desk, bot: &Caller, ann: &Caller) {
+    desk.call(ann, "import_process", json!({ "source": CARD })).await;
+    desk.case("with two graphs").call(ann, "publish_process", json!({ "name": "card", "roles": {} })).await;
+    let known = desk.case("just published").call(ann, "get_process", json!({ "name": "card" })).await;
+    assert_eq!(known["published"]["graphs"]["write"]["provider"], "acme/stamp", "{known}");
+    let run = desk.start("card").await;
+    for (step, case) in [("stamp", "with a graph that must be complete"), ("write", "with a graph that only guides")] {
+        let claim = json!({ "runId": run, "stepId": step });
+        let claimed = desk.case("of a step with a graph").call(bot, "claim", claim).await;
+        let graph = &claimed["extensions"]["graph"]["graphRunId"];
+        if step == "stamp" {
+            for (who, node) in [(bot, "stamp/lick"), (ann, "stamp/post")] {
+                let outcome = json!({ "graphRunId": graph, "node": node, "outcome": "completed" });
+                desk.call(who, "record_outcome", outcome).await;
+            }
+        }
+        let done = json!({ "token": claimed["token"], "output": {}, "summary": "Done." });
+        desk.case(case).call(bot, "submit", done).await;
+    }
 }
 
 /// The tools over storage in memory, and what their calls cost.
