@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::digest::{Digest, digest_value};
 use crate::documents::{HostActionLocation, HostActionResult, HostMaterialize, ReadReceipt, Resource};
-use crate::failure::{Diagnostic, Failure};
+use crate::failure::{Diagnostic, Failure, Severity};
 use crate::faults::Faults;
 use crate::limits::QUOTE_CHARACTERS;
 use crate::load::Provider;
@@ -112,8 +112,12 @@ fn output_schema<'a>(provider: &'a Provider, location: &HostActionLocation) -> R
 
 /// In which an output is not what its schema says.
 fn faults_of(path: &str, schema: &Value, output: &Value) -> Result<Vec<Diagnostic>, Failure> {
-    let validator = jsonschema::options().offline().build(schema);
-    let validator = validator.map_err(|error| Failure::new("schema-compile-failed", format!("{path}: {error}")))?;
+    let validator = schemas::compile(schema);
+    let validator = validator.map_err(|(said, _)| Failure::new("schema-compile-failed", format!("{path}: {said}")))?;
+    if let Err(said) = schemas::affordable(schema, output) {
+        let fault = Diagnostic::new("host-action-output-mismatch", Severity::Error, said);
+        return Ok(vec![fault.at("result#/output/inline")]);
+    }
     let mut faults = Faults::default();
     for error in validator.iter_errors(output) {
         schemas::tell(&error, "", &mut faults);

@@ -2,6 +2,7 @@
 //!
 //! A schema is compiled when it is first asked for, and once. They refer to each other by `$id` and to nothing else.
 
+mod bounds;
 mod faults;
 
 use std::sync::OnceLock;
@@ -13,7 +14,8 @@ use serde_json::Value;
 use crate::failure::{Diagnostic, Failure, Severity};
 use crate::faults::Faults;
 
-pub(crate) use faults::{place, quote, said, tell};
+pub(crate) use bounds::{affordable, compile};
+pub(crate) use faults::{quote, said, tell};
 
 macro_rules! published {
     ($($name:literal),* $(,)?) => {

@@ -144,14 +144,11 @@ impl<'a> Parts<'a> {
         let bytes = self.bytes(place, reference)?;
         let held = self.faults.hold(schemas::parse(reference, &bytes));
         let value = self.or_broken(reference, held)?;
-        let compiled = match jsonschema::options().offline().build(&value) {
-            Ok(compiled) => Some(compiled),
-            Err(error) => {
-                let message = format!("is no JSON Schema that can be used: {}", schemas::said(&error));
-                self.faults.say("schema-compile-failed", schemas::place(reference, &error), message);
-                None
-            }
-        };
+        let compiled = schemas::compile(&value).map_err(|(said, pointer)| {
+            let place = if pointer.is_empty() { reference.clone() } else { format!("{reference}#{pointer}") };
+            self.faults.say("schema-compile-failed", place, format!("is no JSON Schema that can be used: {said}"));
+        });
+        let compiled = compiled.ok();
         self.schemas.insert(reference.clone(), Schema { value: Arc::new(value), compiled });
         Some(())
     }

@@ -261,8 +261,13 @@ fn host_input(parts: &mut Parts<'_>, path: &str, made: &HostActionResource, inpu
             parts.faults.say("materializer-schema-identity-invalid", format!("{schema}#/$id"), message);
         }
     }
-    let compiled = input.and_then(|path| parts.schemas.get(path)).and_then(|schema| schema.compiled.as_ref());
-    for error in compiled.into_iter().flat_map(|schema| schema.iter_errors(&made.input)) {
+    let Some(schema) = input.and_then(|path| parts.schemas.get(path)) else { return };
+    let Some(compiled) = &schema.compiled else { return };
+    if let Err(said) = schemas::affordable(&schema.value, &made.input) {
+        parts.faults.say("materializer-input-invalid", format!("{path}#/input"), said);
+        return;
+    }
+    for error in compiled.iter_errors(&made.input) {
         let place = format!("{path}#/input{}", error.instance_path());
         parts.faults.say("materializer-input-invalid", place, schemas::said(&error));
     }

@@ -38,7 +38,7 @@ pub(crate) fn tell(error: &ValidationError<'_>, path: &str, faults: &mut Faults)
 }
 
 /// The place of an error in a file: a JSON pointer behind the file's path, which alone means the whole document.
-pub(crate) fn place(path: &str, error: &ValidationError<'_>) -> String {
+fn place(path: &str, error: &ValidationError<'_>) -> String {
     match error.instance_path().as_str() {
         "" => path.to_owned(),
         pointer => format!("{path}#{pointer}"),

@@ -7,7 +7,7 @@ use graph::load;
 use crate::small::Small;
 
 /// How many broken Providers are tried.
-const ROUNDS: u64 = 4_000;
+const ROUNDS: u64 = 2_000;
 
 /// A generator of numbers that need not be good ones (SplitMix64).
 struct Numbers(u64);

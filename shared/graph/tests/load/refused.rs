@@ -299,3 +299,21 @@ fn very_many_faults_are_counted_beyond_a_limit() {
     assert_eq!(failure.diagnostics.last().unwrap().message, "400 more faults are not listed");
     assert!(failure.message.ends_with("; and 499 more"), "{}", failure.message);
 }
+
+#[test]
+fn schemas_that_cost_too_much() {
+    let question = |text: &str| Small::new().put("schemas/question.json", text);
+    let twice = |at: usize| {
+        format!("\"a{at}\": {{\"anyOf\": [{{\"$ref\": \"#/$defs/a{0}\"}}, {{\"$ref\": \"#/$defs/a{0}\"}}]}}", at - 1)
+    };
+    let definitions: Vec<String> = (1..=60).map(twice).collect();
+    let text = format!(
+        "{{\"$id\": \"acme.question/v1\", \"$ref\": \"#/$defs/a60\", \"$defs\": {{\"a0\": false, {}}}}}",
+        definitions.join(", ")
+    );
+    check("materializer-input-invalid", "resources/asked.yaml#/input", question(&text));
+    let once = |at: usize| format!("\"a{at}\": {{\"$ref\": \"#/$defs/a{}\"}}", at - 1);
+    let definitions: Vec<String> = (1..=20_000).map(once).collect();
+    let text = format!("{{\"$id\": \"acme.question/v1\", \"$defs\": {{\"a0\": true, {}}}}}", definitions.join(", "));
+    check("schema-compile-failed", "schemas/question.json", question(&text));
+}
