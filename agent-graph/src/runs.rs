@@ -13,6 +13,7 @@ use graph::documents::Run;
 use graph::{Failure, read_run};
 
 use crate::files;
+use crate::limits::READ_BYTES;
 
 /// A Run whose file nobody else changes while this lives.
 #[derive(Debug)]
@@ -50,9 +51,9 @@ impl Held {
     ///
     /// # Errors
     ///
-    /// `unexpected-error` when it cannot be written.
+    /// `unexpected-error` when it cannot be written or has more than [`READ_BYTES`].
     pub fn replace(self, run: &Run) -> Result<(), Failure> {
-        files::write_over(&self.path, &text(run)).map_err(|error| files::unwritten(&self.path, &error))
+        files::write_over(&self.path, &text(run)?).map_err(|error| files::unwritten(&self.path, &error))
     }
 }
 
@@ -73,7 +74,7 @@ pub fn read(path: &Path) -> Result<Run, Failure> {
 ///
 /// `run-target-exists`, and `unexpected-error` when it cannot be written.
 pub fn create(path: &Path, run: &Run) -> Result<(), Failure> {
-    files::write_new(path, &text(run), files::Kind::Data).map_err(|error| match error.kind() {
+    files::write_new(path, &text(run)?, files::Kind::Data).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(path),
         _ => files::unwritten(path, &error),
     })
@@ -103,10 +104,16 @@ fn missing(path: &Path) -> Failure {
     Failure::new("file-missing", format!("there is no Run at {}", path.display()))
 }
 
-fn text(run: &Run) -> Vec<u8> {
-    let mut text = serde_json::to_vec_pretty(run).unwrap_or_default();
+/// The text of a Run's file: never one that could not be read back.
+fn text(run: &Run) -> Result<Vec<u8>, Failure> {
+    let mut text = serde_json::to_vec_pretty(run)
+        .map_err(|error| Failure::new("unexpected-error", format!("the Run has no JSON: {error}")))?;
     text.push(b'\n');
-    text
+    if text.len() as u64 > READ_BYTES {
+        let message = format!("the Run would have more than {READ_BYTES} bytes; start a new one");
+        return Err(Failure::new("unexpected-error", message));
+    }
+    Ok(text)
 }
 
 #[cfg(test)]
