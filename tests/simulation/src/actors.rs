@@ -57,6 +57,7 @@ pub async fn chaos(world: &Arc<World>) {
         tasks.extend(people().into_iter().map(|p| spawn_local(decide(world.clone(), org, p))));
         tasks.push(spawn_local(send(world.clone(), org)));
         tasks.push(spawn_local(crate::collisions::collide(world.clone(), org)));
+        tasks.push(spawn_local(crate::graphs::guide(world.clone(), org)));
     }
     tasks.push(spawn_local(background::repeat(world.clone())));
     let sweeper = spawn_local(background::sweep(world.clone()));

@@ -10,6 +10,7 @@ use store::{Error, EvidenceRef, Request, Store};
 use crate::World;
 use crate::check::Making;
 use crate::evaluator::on_behalf;
+use crate::graphs::GraphAct;
 
 /// Most often that a client repeats a call that is not answered.
 const REPEATS: usize = 12;
@@ -104,6 +105,8 @@ pub enum Act {
     },
     /// `upload`
     Upload(String),
+    /// Something about Graphs.
+    Graph(GraphAct),
 }
 
 /// How a call was answered.
@@ -142,6 +145,7 @@ impl Act {
             Act::Send { .. } => "send_event",
             Act::Cancel { .. } => "cancel",
             Act::Upload(_) => "upload",
+            Act::Graph(act) => act.tool(),
         }
     }
 }
@@ -236,6 +240,7 @@ fn arguments(act: &Act) -> Map<String, Value> {
         }
         Act::Send { run, name, data } => json!([run, name, data]),
         Act::Cancel { run, reason } => json!([run, reason]),
+        Act::Graph(act) => act.arguments(),
     };
     Map::from_iter([("arguments".to_owned(), list)])
 }
@@ -260,6 +265,7 @@ async fn perform(world: &World, store: &Store, call: &Call, making: &Making) -> 
         Act::Upload(base64) => {
             return store.upload(&request, "a.txt", "text/plain", base64).await.map(Value::from);
         }
+        Act::Graph(act) => return act.perform(store, &request).await,
         Act::Start { process, inputs, mode } => {
             let written = store.start(&request, process, None, inputs.clone(), *mode).await?;
             return Ok(serde_json::to_value(store.written_view(org, &written).await?).unwrap());

@@ -29,7 +29,7 @@ pub async fn collide(world: Arc<World>, org: &'static str) {
 }
 
 /// Makes all calls at once, each after a moment of its own.
-async fn at_once(world: &Arc<World>, calls: &[Call]) -> Vec<Answer> {
+pub(crate) async fn at_once(world: &Arc<World>, calls: &[Call]) -> Vec<Answer> {
     let one = async |call: &Call| {
         if world.chance(500) {
             world.sleep(4).await;

@@ -24,6 +24,7 @@ pub mod ending;
 pub mod evaluator;
 pub mod faults;
 pub mod files;
+pub mod graphs;
 pub mod load;
 pub mod processes;
 pub mod random;

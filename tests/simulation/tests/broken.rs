@@ -79,6 +79,28 @@ fn a_table_that_overwrites_the_journal() {
 }
 
 #[test]
+fn a_table_that_overwrites_what_is_stored_of_graphs() {
+    for kind in ["graphrun/", "provider/"] {
+        let what = found(move |_, ops| {
+            for op in ops.iter_mut().filter(|op| partition(op).starts_with(kind)) {
+                *when(op) = When::Always;
+            }
+        });
+        assert!(what.contains("Graph's run") || what.contains("was published twice"), "{what}");
+    }
+}
+
+#[test]
+fn a_table_that_lists_whichever_version_of_a_provider_came_last() {
+    let what = found(|_, ops| {
+        for op in ops.iter_mut().filter(|op| partition(op).starts_with("providers/")) {
+            *when(op) = When::Always;
+        }
+    });
+    assert!(what.contains("and the highest is"), "{what}");
+}
+
+#[test]
 fn a_table_that_does_not_hold_request_ids_unique() {
     let what = found(|_, ops| {
         for op in ops.iter_mut().filter(|op| partition(op).starts_with("request/")) {

@@ -78,6 +78,10 @@ fn no_seed_breaks_a_promise() {
         "a check in a branch",
         "others wrote while the evaluator thought",
         "a lease that ended while the evaluator thought",
+        "events of a graph's run at once",
+        "a graph's run resumed",
+        "a gate resolved by an authority",
+        "an outcome for a revision",
     ] {
         assert!(seeds < 100 || all.seen.contains_key(what), "`{what}` never happened: {:?}", all.seen);
     }

@@ -135,23 +135,28 @@ impl Journal {
     /// # Errors
     ///
     /// `not_found` for a Graph or an entry that the Provider does not have.
-    fn after(self, happened: &Happened, at: Time) -> Result<Journal, Error> {
-        let GraphRun { provider, run } = self.run;
-        let (when, happened) = (at.to_string(), happened.clone());
-        let run = match happened {
+    fn after(mut self, happened: &Happened, at: Time) -> Result<Journal, Error> {
+        let when = at.to_string();
+        let run = &mut self.run.run;
+        match happened {
             Happened::Started { graph, entry, facts, .. } => {
-                graph::start(&provider.provider, &graph, &entry, &run.id, None, facts, &when)?.run
+                let (provider, facts) = (&self.run.provider.provider, facts.clone());
+                *run = graph::start(provider, graph, entry, &run.id, None, facts, &when)?.run;
             }
-            Happened::Resumed { checkpoint, run, .. } => graph::resume(&run, &checkpoint, &when).run,
-            Happened::Recorded { node, outcome, detail } => graph::record(&run, &node, outcome, detail, &when).run,
-            Happened::Facts { facts, replace } => graph::set_facts(&run, facts, replace, &when).run,
-            Happened::Authorities { authorities } => graph::set_authorities(&run, authorities, &when).run,
+            Happened::Resumed { checkpoint, run: begun, .. } => {
+                *run = Run::clone(begun);
+                run.resumed(checkpoint, &when);
+            }
+            Happened::Recorded { node, outcome, detail } => drop(run.record(node, *outcome, detail.clone(), &when)),
+            Happened::Facts { facts, replace } => drop(run.set_facts(facts.clone(), *replace, &when)),
+            Happened::Authorities { authorities } => drop(run.set_authorities(authorities.clone(), &when)),
             Happened::Checkpointed => {
                 let sequence = run.events.last().map_or(0, |event| event.sequence) + 1;
-                graph::checkpoint(&run, &checkpoint_name(&run.id, sequence), &when).0.run
+                run.checkpointed(&checkpoint_name(&run.id, sequence), &when);
             }
-        };
-        Ok(Journal { run: GraphRun { provider, run }, at, total_bytes: self.total_bytes })
+        }
+        self.at = at;
+        Ok(self)
     }
 }
 

@@ -79,3 +79,136 @@ impl Store {
         Op::Check { key, when: When::Absent }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use async_trait::async_trait;
+    use run::ActorKind;
+    use serde_json::json;
+
+    use super::*;
+    use crate::files::{Files, FilesError, Shown};
+    use crate::memory::MemoryTable;
+    use crate::table::TableError;
+    use crate::{GraphCommand, NoAlarms, Parts, Pin, RandomIds, Request, Seal, SealKey, Settings, SystemClock};
+
+    #[derive(Default)]
+    struct Bucket(Mutex<BTreeMap<String, Vec<u8>>>);
+
+    #[async_trait]
+    impl Files for Bucket {
+        async fn put(&self, key: &str, bytes: Vec<u8>, _: &str) -> Result<(), FilesError> {
+            self.0.lock().unwrap().insert(key.to_owned(), bytes);
+            Ok(())
+        }
+        async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, FilesError> {
+            Ok(self.0.lock().unwrap().get(key).cloned())
+        }
+        async fn link(&self, key: &str, _: &Shown, _: Duration) -> Result<String, FilesError> {
+            Ok(key.to_owned())
+        }
+    }
+
+    fn store() -> Store {
+        let secret = b"thirty-two bytes or more of secret".to_vec();
+        Store::new(Parts {
+            table: Arc::new(MemoryTable::new()),
+            files: Arc::new(Bucket::default()),
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            alarms: Arc::new(NoAlarms),
+            evaluator: None,
+            seal: Seal::new(vec![SealKey { id: "k".into(), secret }]).unwrap(),
+            settings: Settings::default(),
+        })
+    }
+
+    fn bundle() -> BTreeMap<String, Vec<u8>> {
+        let files = [
+            ("provider.yaml", "schema: agent-graph.provider.v1\nid: p\nversion: 1.0.0\ngraphs: [g.yaml]\n"),
+            (
+                "g.yaml",
+                "schema: agent-graph.graph.v1\nid: g\nentrypoints: { default: do }\nnodes:\n  \
+                 - { id: do, kind: action, reasonCode: route.do, action: a.yaml }\n  \
+                 - { id: done, kind: terminal, terminalOutcome: completed }\nedges: [{ from: do, to: done }]\n",
+            ),
+            ("a.yaml", "schema: agent-graph.action.v1\nid: a\nrunner: command\neffect: read\ncommand: make\n"),
+        ];
+        let source = graph::Memory(files.map(|(path, text)| (path.to_owned(), text.as_bytes().into())).into());
+        let built = graph::build(&source, &graph::load(&source, "provider.yaml").unwrap()).unwrap();
+        built.files.into_iter().map(|(path, bytes)| (path, bytes.to_vec())).collect()
+    }
+
+    #[tokio::test]
+    async fn a_run_is_opened_once_follows_its_facts_and_is_held_still() {
+        let store = store();
+        let bot = Actor {
+            subject: "bot".into(),
+            kind: ActorKind::Agent,
+            groups: Vec::new(),
+            operator: false,
+            person: None,
+            may_decide: false,
+        };
+        let request = |id| Request::new("o", &bot, "tool", id, &Map::new());
+        store.publish_provider(&request("p"), bundle()).await.unwrap();
+        let provider = store.provider("o", "p", Pin::Latest).await.unwrap();
+        let open = async |graph: &str, topic: Value| {
+            let facts = |there: &Map<String, Value>| {
+                let mut facts = there.clone();
+                facts.insert("topic".to_owned(), topic.clone());
+                facts
+            };
+            let opening = Opening {
+                id: "g_of.a.step",
+                provider: Arc::clone(&provider),
+                graph,
+                entry: "default",
+                facts: &facts,
+                actor: &bot,
+                tool: "claim",
+                at: Time::from_millis(1_000),
+            };
+            store.graph_run_opening("o", opening).await
+        };
+        match open("none", json!(1)).await {
+            Err(Error::Refused(refusal)) => assert_eq!(refusal.code, run::Code::NotFound),
+            other => panic!("{other:?}"),
+        }
+        // Nothing is there until the claim is committed, and two claims at once open it once.
+        let (first, ops) = open("g", json!(1)).await.unwrap();
+        let (_, too_late) = open("g", json!(2)).await.unwrap();
+        assert!(store.graph_run("o", "g_of.a.step").await.is_err());
+        store.table.transact(&ops).await.unwrap();
+        assert!(matches!(store.table.transact(&too_late).await, Err(TableError::Refused { .. })));
+        assert_eq!(store.graph_run("o", "g_of.a.step").await.unwrap().run, first.run);
+        assert_eq!(first.run.facts["topic"], json!(1));
+        // The same facts again write nothing, and meet whoever records meanwhile.
+        let (again, ops) = open("g", json!(1)).await.unwrap();
+        assert_eq!(again.run, first.run);
+        assert!(matches!(ops.as_slice(), [Op::Check { .. }]));
+        store.table.transact(&ops).await.unwrap();
+        let (_, changed) = open("g", json!(3)).await.unwrap();
+        let record = GraphCommand::Record {
+            node: "g/do".into(),
+            outcome: graph::documents::Outcome::Completed,
+            detail: None,
+            revision: None,
+        };
+        store.change_graph_run(&request("c"), "g_of.a.step", record).await.unwrap();
+        for ops in [ops, changed] {
+            assert!(matches!(store.table.transact(&ops).await, Err(TableError::Refused { .. })));
+        }
+        // Other facts are one event, beside what others set.
+        let (after, ops) = open("g", json!(3)).await.unwrap();
+        store.table.transact(&ops).await.unwrap();
+        assert_eq!((after.sequence(), &after.run.facts["topic"]), (3, &json!(3)));
+        assert_eq!(store.graph_run("o", "g_of.a.step").await.unwrap().run, after.run);
+        assert_eq!(store.graph_run_at("o", "g_of.a.step", 1).await.unwrap().unwrap().run, first.run);
+        assert!(store.graph_run_at("o", "g_of.a.step", 4).await.unwrap().is_none());
+    }
+}

@@ -9,6 +9,7 @@ mod asked;
 mod completed;
 mod escalated;
 mod follow;
+mod graphs;
 mod leases;
 mod regions;
 mod seen;
@@ -26,6 +27,7 @@ use store::table::{Item, Key};
 use crate::calls::{Answer, Call};
 pub use asked::Making;
 use follow::Follow;
+use graphs::{Graphs, Stored};
 
 /// What is known of one run.
 #[derive(Debug, Default)]
@@ -71,6 +73,8 @@ pub struct Checker {
     numbers: BTreeMap<String, u64>,
     /// Notices by run and revision, sent or not.
     notices: BTreeMap<(String, String, u64), usize>,
+    /// Graphs and their runs.
+    pub graphs: Graphs,
     /// What happened that no journal tells.
     noted: Vec<&'static str>,
 }
@@ -90,6 +94,7 @@ impl Checker {
         let mut bad = Vec::new();
         let mut touched: BTreeMap<(String, String), Touched> = BTreeMap::new();
         let mut record: Option<(String, Record)> = None;
+        let mut of_graphs = Vec::new();
         for (key, item) in stored {
             let parts = segments(key);
             match (parts[0], item) {
@@ -155,9 +160,18 @@ impl Checker {
                     let notices: lists::Notices = read(item);
                     self.notices.insert((notices.org, notices.run, notices.rev), notices.notices.len());
                 }
+                ("graphrun", item) => of_graphs.push((parts[1].to_owned(), parts[2].to_owned(), key, item.as_ref())),
+                ("provider", item) => bad.extend(self.graphs.published(parts[1], key, item.as_ref())),
+                ("providers", item) => bad.extend(self.graphs.listed(parts[1], key, item.as_ref())),
                 ("catalogue" | "file", Some(_)) | ("process", _) | ("outbox", None) => {}
                 _ => bad.push(format!("{key:?} was removed")),
             }
+        }
+        for (org, run, key, item) in of_graphs {
+            let request = record.as_ref().and_then(|(id, _)| self.requests.get(&(org.clone(), id.clone())));
+            let (record, call) =
+                (record.as_ref().map(|(_, record)| record), request.and_then(|known| known.call.as_ref()));
+            bad.extend(self.graphs.written(&Stored { org: &org, run: &run, key, item, record, call }));
         }
         for (id, (attempts, entry)) in touched {
             bad.extend(self.moved(&id, &attempts, entry, record.as_ref()));
@@ -264,6 +278,8 @@ impl Checker {
                 if known.written.is_none() {
                     bad.push(format!("{name} was answered and is not recorded"));
                 }
+                let record = known.written.as_ref().map(|(_, record)| record);
+                bad.extend(self.graphs.answered(call, record, value));
                 match &known.answer {
                     Some(first) if first != value => {
                         bad.push(format!("{name} was answered twice and differently:\n{first}\n{value}"));

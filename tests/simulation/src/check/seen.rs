@@ -22,7 +22,7 @@ impl Checker {
             };
             copy.entries.iter().flat_map(of)
         });
-        told.chain(self.noted.iter().copied())
+        told.chain(self.noted.iter().copied()).chain(self.graphs.seen())
     }
 }
 

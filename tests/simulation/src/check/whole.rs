@@ -14,12 +14,14 @@ impl Checker {
         let mut bad = Vec::new();
         let items: Vec<Item> = state.items().unwrap();
         let mut lists: BTreeMap<Key, Value> = BTreeMap::new();
+        let mut graphs: BTreeMap<String, usize> = BTreeMap::new();
         let (mut journal, mut attempts, mut requests) = (0, 0, 0);
         for item in items {
             match segments(&item.key)[0] {
                 "run" if item.key.sort.starts_with("j/") => journal += 1,
                 "run" => attempts += 1,
                 "request" => requests += 1,
+                kind @ ("graphrun" | "provider") => *graphs.entry(kind.to_owned()).or_default() += 1,
                 "ready" | "leased" | "inbox" | "runs" | "timer" => {
                     lists.insert(item.key, item.doc);
                 }
@@ -43,6 +45,14 @@ impl Checker {
                 "stored {:?} of journal, attempts, requests; seen {seen:?}",
                 (journal, attempts, requests)
             ));
+        }
+        if !graphs.iter().map(|(kind, count)| (kind.as_str(), *count)).eq(self
+            .graphs
+            .stored
+            .iter()
+            .map(|(k, c)| (*k, *c)))
+        {
+            bad.push(format!("stored {graphs:?} of Graphs; seen {:?}", self.graphs.stored));
         }
         for (id, known) in &self.requests {
             if known.written.is_some() && known.call.is_none() {
