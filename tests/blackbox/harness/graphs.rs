@@ -164,8 +164,8 @@ fn run_is_consistent(tool: &str, data: &Value) {
         fail("a run begins with its start and was changed last by its last event");
     }
     for (node, record) in run["outcomes"].as_object().unwrap() {
-        let recorded = events.iter().filter(|e| e["type"] == "node.outcome-recorded" && e["node"] == node.as_str());
-        let Some(last) = recorded.last() else { return fail("an outcome that nobody recorded") };
+        let mut recorded = events.iter().filter(|e| e["type"] == "node.outcome-recorded" && e["node"] == node.as_str());
+        let Some(last) = recorded.next_back() else { return fail("an outcome that nobody recorded") };
         if (&last["outcome"], &last["at"], &last["detail"])
             != (&record["outcome"], &record["recordedAt"], &record["detail"])
         {

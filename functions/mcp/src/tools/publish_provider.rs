@@ -1,6 +1,7 @@
 //! `publish_provider`: the bundle of a provider becomes one of its versions.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use async_trait::async_trait;
 use base64::Engine as _;
@@ -75,10 +76,9 @@ fn decoded(files: Vec<BundleFile>, most_bytes: usize) -> Result<BTreeMap<String,
             Vec::new()
         });
         bytes = bytes.saturating_add(content.len());
-        if found.contains_key(&path) {
-            issues.push(format!("files[{index}].path: {path}: twice"));
-        } else {
-            found.insert(path, content);
+        match found.entry(path) {
+            Entry::Vacant(free) => drop(free.insert(content)),
+            Entry::Occupied(taken) => issues.push(format!("files[{index}].path: {}: twice", taken.key())),
         }
     }
     if bytes > most_bytes {
