@@ -303,6 +303,31 @@ mod tests {
     }
 
     #[test]
+    fn objects_have_the_shape_that_functions_may_read_and_write() {
+        let digest = format!("sha256:{}", "0".repeat(64));
+        let (whole, one) = (bundle_object("acme", &digest), bundle_file_object("acme", &digest));
+        assert_ne!(whole, one);
+        assert_ne!(whole, bundle_object("other", &digest));
+        for object in [whole, one, object("acme", "f_aaaaaaaaaaaaaaaaaaaa")] {
+            let (org, id) = object.split_once('/').unwrap();
+            assert_eq!((org.len(), id.len()), (20, 22), "{object}");
+        }
+    }
+
+    #[test]
+    fn versions_digests_and_organizations_share_no_key() {
+        let (version, digest) = (provider_version("o", "a/b", "d/1"), provider_digest("o", "a/b", "1"));
+        assert_ne!(version, digest);
+        assert_ne!(provider_version("o/a", "b", "1"), provider_version("o", "a/b", "1"));
+        assert_ne!(listed_provider("o", "a/b").sort, listed_provider("o", "a%2Fb").sort);
+        assert_ne!(graph_run("a/b", "c"), graph_run("a", "b/c"));
+        assert!(graph_journal("o", "g", 9).sort < graph_journal("o", "g", 10).sort);
+        let long = "/".repeat(SEGMENT_BYTES);
+        let key = provider_version(&long, &long, &long);
+        assert!(key.sort.len() <= 1_024 && key.partition.len() <= 2_048, "{key:?}");
+    }
+
+    #[test]
     fn keys_sort_as_numbers_and_times_do() {
         assert!(journal("o", "r", 9).sort < journal("o", "r", 10).sort);
         let t = Time::from_millis(1_000);
