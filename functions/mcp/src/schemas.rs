@@ -35,39 +35,53 @@ pub fn data<T: JsonSchema>() -> Map<String, Value> {
     schema
 }
 
-/// Where the definition stands of the one shape that is large and many times in one answer.
-const LOCATION: &str = "resource-location";
-
-/// A location of a resource is told once where a schema has several: a route's would be three times as long otherwise.
+/// Locations of resources are told once where a schema has several: a route's would be four times as long otherwise.
 fn told_once(schema: &mut Map<String, Value>) {
-    let mut location = Value::Object(derived::<graph::documents::ResourceLocation>(Contract::Serialize));
-    absent_is_not_null(&mut location, SCHEMA_LEVELS);
-    let reference = json!({ "$ref": format!("#/$defs/{LOCATION}") });
+    use graph::documents::{FileLocation, ResourceLocation};
+    name_repeated::<ResourceLocation>(schema, "resource-location");
+    name_repeated::<FileLocation>(schema, "file-location");
+}
+
+/// Defines the shape of `T` under this name and refers to it, if it stands in several places.
+fn name_repeated<T: JsonSchema>(schema: &mut Map<String, Value>, name: &str) {
+    let mut shape = Value::Object(derived::<T>(Contract::Serialize));
+    absent_is_not_null(&mut shape, SCHEMA_LEVELS);
+    let Value::Object(shape) = shape else { return };
     let mut short = Value::Object(schema.clone());
-    if replace(&mut short, &location, &reference, SCHEMA_LEVELS) < 2 {
+    if refer(&mut short, &shape, &format!("#/$defs/{name}"), SCHEMA_LEVELS) < 2 {
         return;
     }
     if let Value::Object(short) = short {
         *schema = short;
         let definitions = schema.entry("$defs").or_insert_with(|| json!({}));
         if let Value::Object(definitions) = definitions {
-            definitions.insert(LOCATION.to_owned(), location);
+            definitions.insert(name.to_owned(), Value::Object(shape));
         }
     }
 }
 
-/// Puts `other` wherever `shape` stands, and says how often that was.
-fn replace(within: &mut Value, shape: &Value, other: &Value, levels: usize) -> usize {
+/// Refers to a definition wherever its shape stands, under whatever description, and says how often that was.
+fn refer(within: &mut Value, shape: &Map<String, Value>, definition: &str, levels: usize) -> usize {
     let Some(levels) = levels.checked_sub(1) else { return 0 };
-    if within == shape {
-        *within = other.clone();
-        return 1;
-    }
     match within {
-        Value::Array(list) => list.iter_mut().map(|part| replace(part, shape, other, levels)).sum(),
-        Value::Object(map) => map.values_mut().map(|part| replace(part, shape, other, levels)).sum(),
+        Value::Array(list) => list.iter_mut().map(|part| refer(part, shape, definition, levels)).sum(),
+        Value::Object(map) if same_shape(map, shape) => {
+            map.retain(|key, _| key == "description");
+            if map.get("description") == shape.get("description") {
+                map.clear();
+            }
+            map.insert("$ref".to_owned(), json!(definition));
+            1
+        }
+        Value::Object(map) => map.values_mut().map(|part| refer(part, shape, definition, levels)).sum(),
         _ => 0,
     }
+}
+
+/// Whether two schemas say the same but for their descriptions.
+fn same_shape(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
+    let said = |schema: &Map<String, Value>| schema.keys().filter(|key| *key != "description").count();
+    said(one) == said(other) && one.iter().all(|(key, rule)| key == "description" || other.get(key) == Some(rule))
 }
 
 /// How deep a schema is followed; the types that derive one are not deeper than a few levels.
@@ -203,24 +217,27 @@ mod tests {
 
     #[test]
     fn what_stands_in_several_places_is_told_once() {
-        use graph::documents::{Effect, ResourceLocation, RouteAction, RouteResources, Runner};
+        use graph::documents::{FileLocation, ResourceLocation, RouteAction, RouteResources};
         let schema = data::<RouteAction>();
         assert_eq!(schema["$defs"].as_object().map(Map::len), Some(1));
-        assert_eq!(schema["properties"]["skill"]["anyOf"], json!([{ "$ref": "#/$defs/resource-location" }]));
+        let skill = &schema["properties"]["skill"];
+        assert_eq!(skill["$ref"], "#/$defs/file-location");
+        assert!(skill["description"].is_string(), "{skill}");
         let validator = jsonschema::options().build(&Value::Object(schema)).expect("a valid schema");
-        let location: ResourceLocation = serde_json::from_value(json!({
-            "schema": "agent-graph.resource-location.file.v1", "id": "skill.a", "kind": "skill",
-            "mediaType": "text/markdown", "digest": "sha256:0", "filePath": "a/SKILL.md",
-        }))
-        .expect("a location");
-        let (runner, effect, skill) = (Runner::Agent, Effect::Read, Some(location));
-        let action = RouteAction { id: "a".into(), runner, effect, skill, input_schema: None, output_schema: None };
-        let mut action = serde_json::to_value(action).expect("JSON");
+        let mut action = json!({
+            "id": "a", "runner": "agent", "effect": "read",
+            "skill": {
+                "schema": "agent-graph.resource-location.file.v1", "id": "skill.a", "kind": "skill",
+                "mediaType": "text/markdown", "digest": "sha256:0", "filePath": "a/SKILL.md",
+            },
+        });
         assert!(validator.is_valid(&action), "{action}");
         action["skill"]["surplus"] = json!(1);
         assert!(!validator.is_valid(&action), "{action}");
-        assert!(data::<RouteResources>().contains_key("$defs"));
-        assert!(!data::<ResourceLocation>().contains_key("$defs"), "one is told in its place");
+        assert_eq!(data::<RouteResources>()["$defs"].as_object().map(Map::len), Some(1));
+        for alone in [data::<ResourceLocation>(), data::<FileLocation>()] {
+            assert!(!alone.contains_key("$defs"), "one is told in its place");
+        }
     }
 
     #[test]
