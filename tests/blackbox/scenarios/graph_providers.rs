@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::harness::{Answer, Bundle, Org, PARCEL, anonymous, fresh, refused, refused_as, scenarios};
+use crate::harness::{Answer, Bundle, Org, PARCEL, Server, anonymous, fresh, refused, refused_as, scenarios};
 
 scenarios! {
     any: [
@@ -22,6 +22,7 @@ scenarios! {
         each_kind_of_resource_has_its_location,
         what_is_not_there_is_not_found,
     ],
+    own: [a_link_opens_one_file_and_only_whole],
 }
 
 fn publish(org: &Org, arguments: Value) -> Answer {
@@ -212,10 +213,27 @@ fn a_files_link_opens_the_bytes_of_its_digest(org: &Org) {
         let kind = opened.headers["content-type"].to_str().unwrap();
         // A schema opens as the JSON it is.
         assert!(kind.starts_with(media) || kind == "application/json", "{id}: {kind}");
-        let bare = located["url"].as_str().unwrap().split('?').next().unwrap();
-        let status = anonymous("GET", bare, None).status;
-        assert!((400..500).contains(&status), "{id}: {status} without the signature");
     }
+}
+
+fn a_link_opens_one_file_and_only_whole() {
+    let org = Org::new(&Server::shared(), "provider-links");
+    org.provide(&Bundle::parcel());
+    let locate = |id: &str| org.agent.ok("locate_resource", json!({ "provider": PARCEL, "id": id }))["url"].clone();
+    let (scales, tariff) = (locate("scales"), locate("tariff"));
+    let (scales, tariff) = (scales.as_str().unwrap(), tariff.as_str().unwrap());
+    let (bare, signature) = scales.split_once('?').unwrap();
+    let other = format!("{}?{signature}", tariff.split_once('?').unwrap().0);
+    for bad in [bare, &other, &scales[..scales.len() - 1]] {
+        let opened = anonymous("GET", bad, None);
+        assert!((400..500).contains(&opened.status), "{bad}: {}", opened.status);
+        assert!(!opened.text().contains("euros") && !opened.text().contains("stands still"), "{bad}");
+    }
+    for method in ["PUT", "DELETE", "POST"] {
+        let status = anonymous(method, scales, None).status;
+        assert!((400..500).contains(&status), "{method}: {status}");
+    }
+    assert_eq!(anonymous("GET", scales, None).status, 200);
 }
 
 fn each_kind_of_resource_has_its_location(org: &Org) {
