@@ -377,8 +377,11 @@ fn bench_says_which_function_does_not_start() {
 #[test]
 fn the_readme_shows_every_help_as_it_is() {
     let readme = std::fs::read_to_string("README.md").expect("the README");
-    for verb in ["demo", "dev", "token", "publish", "check", "hash", "map", "bench"] {
-        let (help, _) = exits(0, &[verb, "--help"]);
+    let verbs =
+        ["demo", "dev", "token", "publish", "provider publish", "provider list", "check", "hash", "map", "bench"];
+    for verb in verbs {
+        let line: Vec<&str> = verb.split(' ').chain(["--help"]).collect();
+        let (help, _) = exits(0, &line);
         let help: Vec<&str> = help.trim().lines().map(str::trim_end).collect();
         assert!(readme.contains(&format!("```text\n{}\n```", help.join("\n"))), "README's help of {verb} is another");
     }
