@@ -23,7 +23,7 @@ use crate::source::{Memory, Source};
 mod normal;
 mod verify;
 
-pub(crate) use verify::{intact, told};
+pub(crate) use verify::{alone, intact, told};
 
 /// The name of a bundle's own manifest.
 pub const BUNDLE_MANIFEST: &str = "manifest.json";

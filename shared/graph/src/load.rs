@@ -89,10 +89,12 @@ pub fn load(source: &dyn Source, manifest: &str) -> Result<Provider, Failure> {
     let bundle: Bundle = schemas::valid("bundle", &path, &value)?;
     crate::bundle::intact(source, &bundle)?;
     // The bundle's own manifest is no file of the Provider.
+    let own = path;
     let mut parts = Parts::new(source);
     let (path, bytes, value) = opened(&mut parts, &bundle.provider_manifest)?;
     let mut provider = loaded(parts, path, &bytes, &value)?;
     crate::bundle::told(&provider, &bundle)?;
+    crate::bundle::alone(source, &own, &bundle)?;
     provider.bundle = Some(bundle);
     Ok(provider)
 }

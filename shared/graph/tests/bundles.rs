@@ -345,6 +345,23 @@ fn a_file_more_where_the_provider_takes_whole_folders_is_refused() {
 }
 
 #[test]
+fn a_file_more_anywhere_in_the_folder_of_a_bundle_is_refused() {
+    for path in ["notes.txt", ".hidden", "graphs/other.yaml", "tests/first.yaml", "scripts/node_modules/a.js"] {
+        let mut bundle = built().files;
+        bundle.insert(path.to_owned(), b"x".as_slice().into());
+        let failure = load(&Memory(bundle.clone()), BUNDLE_MANIFEST).unwrap_err();
+        assert_eq!(failure.code, "bundle-files-mismatch", "{path}");
+        assert!(failure.message.starts_with(path), "{}", failure.message);
+        // The Provider in it is none of a bundle that vouches for its files.
+        assert!(load(&Memory(bundle), PROVIDER_MANIFEST).is_ok(), "{path}");
+    }
+    let mut bundle = built().files;
+    let manifest = bundle.remove(BUNDLE_MANIFEST).unwrap();
+    bundle.insert("named.json".to_owned(), manifest);
+    assert!(load(&Memory(bundle), "named.json").is_ok(), "the manifest is no file of the bundle, whatever its name");
+}
+
+#[test]
 fn a_manifest_whose_digest_was_made_anew_is_held_to_what_is_loaded() {
     assert!(load(&signed(|_| ()), BUNDLE_MANIFEST).is_ok(), "an unchanged one is fine");
     type Change = fn(&mut Value);

@@ -1,7 +1,8 @@
 //! A bundle that is loaded is what was built, or it is refused.
 //!
 //! [`intact`] holds the bytes to the manifest before any of them is read as a document; [`told`] holds the manifest to
-//! what the loaded documents say, so that one whose digests were made anew is refused as well.
+//! what the loaded documents say, so that one whose digests were made anew is refused as well; [`alone`] finds what was added
+//! to its folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +16,7 @@ use crate::load::Provider;
 use crate::locate::tidy;
 use crate::source::Source;
 
+const FILES: &str = "bundle-files-mismatch";
 const CATALOG: &str = "bundle-catalog-mismatch";
 const CHANGED: &str = "bundle-file-digest-mismatch";
 const OTHER_BYTES: &str = "it is not the file that was bundled: its digest is another";
@@ -58,7 +60,6 @@ pub(crate) fn intact(source: &dyn Source, bundle: &Bundle) -> Result<(), Failure
     }
     gone.done()?;
     changed.done()?;
-
     let mut strange = Faults::default();
     for entry in [&bundle.graphs, &bundle.actions, &bundle.resources, &bundle.schemas].into_iter().flatten() {
         if listed.get(entry.path.as_str()) != Some(&entry.digest.as_str()) {
@@ -73,6 +74,21 @@ pub(crate) fn intact(source: &dyn Source, bundle: &Bundle) -> Result<(), Failure
     }
     let said = format!("the bundle does not list its Provider manifest {}", bundle.provider_manifest);
     Err(Failure::new("bundle-provider-unlisted", said))
+}
+
+/// Holds that the folder of a bundle has nothing in it but what the manifest at this path lists: what is started from the
+/// bundle finds whatever lies there.
+///
+/// # Errors
+///
+/// `bundle-files-mismatch`, and what listing can come to.
+pub(crate) fn alone(source: &dyn Source, manifest: &str, bundle: &Bundle) -> Result<(), Failure> {
+    let listed: BTreeSet<&str> = bundle.files.iter().map(|file| file.path.as_str()).chain([manifest]).collect();
+    let mut faults = Faults::default();
+    for path in source.list("")?.iter().filter(|path| !listed.contains(path.as_str())) {
+        faults.say(FILES, path, "it is in the folder of the bundle, which does not list it: take it out of there");
+    }
+    faults.done()
 }
 
 /// Holds a loaded Provider to the bundle manifest that it came with. The bytes were held to it by [`intact`].
@@ -123,18 +139,17 @@ fn catalogs(provider: &Provider, bundle: &Bundle) -> Result<(), Failure> {
 }
 
 fn files(provider: &Provider, bundle: &Bundle) -> Result<(), Failure> {
-    const CODE: &str = "bundle-files-mismatch";
     let (mut faults, mut changed) = (Faults::default(), Faults::default());
     let listed: BTreeMap<&str, &str> = bundle.files.iter().map(|f| (f.path.as_str(), f.digest.as_str())).collect();
     for (path, digest) in &listed {
         match provider.files.get(*path) {
-            None => faults.say(CODE, *path, "the bundle lists it, but its Provider does not need it"),
+            None => faults.say(FILES, *path, "the bundle lists it, but its Provider does not need it"),
             Some(loaded) if loaded != digest => changed.say(CHANGED, *path, OTHER_BYTES),
             Some(_) => {}
         }
     }
     for path in provider.files.keys().filter(|path| !listed.contains_key(path.as_str())) {
-        faults.say(CODE, path, "the Provider needs it, but the bundle does not list it");
+        faults.say(FILES, path, "the Provider needs it, but the bundle does not list it");
     }
     faults.done()?;
     changed.done()
