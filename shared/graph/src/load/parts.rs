@@ -266,7 +266,8 @@ fn identified(ids: &mut BTreeMap<String, String>, faults: &mut Faults, code: &'s
 /// What a file says about itself as a Resource.
 fn resource(path: &str, bytes: &[u8]) -> Result<Resource, Failure> {
     let extension = path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-    if matches!(extension.as_deref(), Some("yaml" | "yml" | "json")) {
+    let data = matches!(extension.as_deref(), Some("yaml" | "yml" | "json"));
+    if data {
         let value = schemas::parse(path, bytes)?;
         match value.get("schema").and_then(Value::as_str) {
             Some("agent-graph.resource.file.v1") => {
@@ -292,7 +293,14 @@ fn resource(path: &str, bytes: &[u8]) -> Result<Resource, Failure> {
             _ => {}
         }
     }
-    let fields = frontmatter(path, bytes)?;
+    let fields = frontmatter(path, bytes).map_err(|failure| match data && failure.code == "frontmatter-missing" {
+        // Whoever wrote YAML meant a descriptor, not Markdown.
+        true => Failure {
+            message: format!("{path}: a Resource in a file of this kind is a descriptor: it needs a `schema`, such as agent-graph.resource.file.v1"),
+            ..failure
+        },
+        false => failure,
+    })?;
     let field = |names: &[&str]| names.iter().find_map(|name| fields.get(*name));
     let invalid = |said: String| Failure::new("resource-metadata-invalid", format!("{path}: {said}"));
     let id = field(&["id"]).and_then(Value::as_str).filter(|id| is_id(id));

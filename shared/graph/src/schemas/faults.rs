@@ -27,7 +27,7 @@ pub(crate) fn tell(error: &ValidationError<'_>, path: &str, faults: &mut Faults)
             if let (Some(branch), None) = (meant.next(), meant.next()) {
                 branch.iter().for_each(|error| tell(error, path, faults));
             }
-            let choice = choice(error.instance());
+            let choice = needed(context).unwrap_or_else(|| choice(error.instance()));
             faults.add(Diagnostic::new(format!("schema.{keyword}"), Severity::Error, choice).at(place));
         }
         Kind::PropertyNames { error: inner } => {
@@ -48,6 +48,48 @@ fn place(path: &str, error: &ValidationError<'_>) -> String {
 /// Whether this error says that a branch of a choice is for another kind of thing.
 fn discriminates(error: &ValidationError<'_>) -> bool {
     matches!(error.kind(), Kind::Constant { .. })
+}
+
+/// What to say when every form is a field that must be there.
+fn needed(context: &[Vec<ValidationError<'_>>]) -> Option<String> {
+    let field = |branch: &Vec<ValidationError<'_>>| match branch.as_slice() {
+        [one] => match one.kind() {
+            Kind::Required { property } => Some(quote(&text(property))),
+            _ => None,
+        },
+        _ => None,
+    };
+    let fields: Vec<String> = context.iter().map(field).collect::<Option<_>>()?;
+    Some(format!("needs one of the fields {}", fields.join(" and ")))
+}
+
+/// What to say of a value that has more than one of the forms it may have.
+fn several(value: &Value) -> String {
+    const APART: [(&str, &str); 3] = [("exists", "equals"), ("inline", "resource"), ("command", "handler")];
+    match APART.iter().find(|(one, other)| value.get(one).is_some() && value.get(other).is_some()) {
+        Some((one, other)) => format!("has both of the fields `{one}` and `{other}`; leave one of them out"),
+        None => "must have exactly one of the forms it may have".into(),
+    }
+}
+
+/// What a pattern of the published schemas asks for, in words.
+fn meant(pattern: &str) -> Option<&'static str> {
+    Some(match pattern {
+        "^[a-z0-9](?:[a-z0-9._/-]*[a-z0-9])?$" => "lower-case letters and digits, with . _ / or - between them",
+        r"^route\.[a-z0-9](?:[a-z0-9._/-]*[a-z0-9])?$" => {
+            "`route.` and then lower-case letters and digits, with . _ / or - between them, such as route.release.inspect"
+        }
+        r"^route\." => "a code that begins with `route.`",
+        "^[A-Za-z0-9_.-]+$" => "a dotted path of letters, digits, _ and -, such as items.0.digest",
+        "^sha256:[a-f0-9]{64}$" => "`sha256:` and 64 lower-case hex digits",
+        "^route:[a-f0-9]{20}$" => "`route:` and 20 lower-case hex digits",
+        r"^\S+[./]v[0-9]+$" => "a protocol identity that ends in its version, such as company.request/v1",
+        "^(?:path:|provider:).+" => "`path:` with a path or `provider:` with an id",
+        r"^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(?:-[0-9A-Za-z.-]+)?$" => {
+            "a version of three numbers, such as 1.2.0 or 1.2.0-beta.1"
+        }
+        _ => return None,
+    })
 }
 
 /// What to say of a value that has none of the forms it may have.
@@ -82,7 +124,10 @@ pub(crate) fn said(error: &ValidationError<'_>) -> String {
             let unfit: Vec<String> = unfit(schema, value).map(quote).collect();
             format!("must not have the fields {}", unfit.join(", "))
         }
-        Kind::Pattern { pattern } => format!("must match {pattern}, unlike {}", quote(&text(value))),
+        Kind::Pattern { pattern } => match meant(pattern) {
+            Some(words) => format!("must be {words}, unlike {}", quote(&text(value))),
+            None => format!("must match {pattern}, unlike {}", quote(&text(value))),
+        },
         Kind::MinLength { limit } => format!("must have at least {limit} characters"),
         Kind::MaxLength { limit } => format!("must have at most {limit} characters"),
         Kind::MinItems { limit } => format!("must have at least {limit} elements"),
@@ -91,7 +136,7 @@ pub(crate) fn said(error: &ValidationError<'_>) -> String {
         Kind::Maximum { limit } => format!("must be at most {limit}, not {}", quote(&text(value))),
         Kind::UniqueItems => "must not have an element twice".into(),
         Kind::Format { format } => format!("must have the format {format}, unlike {}", quote(&text(value))),
-        Kind::OneOfMultipleValid { .. } => "must have exactly one of the forms it may have".into(),
+        Kind::OneOfMultipleValid { .. } => several(value),
         Kind::Referencing(error) => error.to_string(),
         other => format!("breaks the rule `{}`", other.keyword()),
     }
@@ -132,4 +177,59 @@ pub(crate) fn quote(text: &str) -> String {
         out.push('…');
     }
     format!("`{out}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// What is told of a value that a published schema refuses.
+    fn told(name: &str, value: &Value) -> Vec<String> {
+        let failure = super::super::valid::<Value>(name, "x.yaml", value).unwrap_err();
+        failure.diagnostics.into_iter().map(|fault| fault.message).collect()
+    }
+
+    #[test]
+    fn every_pattern_of_the_published_schemas_has_words() {
+        fn patterns(value: &Value, found: &mut Vec<String>) {
+            for (key, inner) in value.as_object().into_iter().flatten() {
+                match inner {
+                    Value::String(pattern) if key == "pattern" => found.push(pattern.clone()),
+                    // What must not match is told in words of its own.
+                    _ if key == "not" => {}
+                    _ => patterns(inner, found),
+                }
+            }
+            value.as_array().into_iter().flatten().for_each(|inner| patterns(inner, found));
+        }
+        let mut found = Vec::new();
+        for (_, text) in super::super::SCHEMAS {
+            patterns(&serde_json::from_str(text).unwrap(), &mut found);
+        }
+        assert!(found.len() > 20, "{found:?}");
+        for pattern in found {
+            assert!(meant(&pattern).is_some(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn fields_that_exclude_each_other_are_named() {
+        let graph = |check: Value| {
+            json!({
+                "schema": "agent-graph.graph.v1", "id": "g", "entrypoints": {"default": "a"}, "edges": [],
+                "nodes": [{
+                    "id": "a", "kind": "action", "action": "a.yaml", "reasonCode": "route.a", "requiresFacts": [check],
+                }],
+            })
+        };
+        let neither = told("graph", &graph(json!({"path": "a.b"})));
+        assert!(neither.contains(&"needs one of the fields `equals` and `exists`".to_owned()), "{neither:?}");
+        let both = told("graph", &graph(json!({"path": "a.b", "equals": 1, "exists": true})));
+        let said = "has both of the fields `exists` and `equals`; leave one of them out";
+        assert!(both.contains(&said.to_owned()), "{both:?}");
+        let odd = told("graph", &graph(json!({"path": "a b", "equals": 1})));
+        assert!(odd[0].contains("a dotted path") && odd[0].ends_with("unlike `a b`"), "{odd:?}");
+    }
 }

@@ -208,7 +208,12 @@ fn markdown_that_says_too_little() {
     check("resource-metadata-invalid", "`kind`", guide("---\nid: guide\n---\n"));
     check("resource-metadata-invalid", "`media-type`", guide("---\nid: guide\nkind: procedure\nmedia-type: 7\n---\n"));
     check("resource-kind-invalid", "context-view", guide("---\nid: guide\nkind: context-view\n---\n"));
-    // Of a YAML file that is no descriptor the same is asked.
+    // A YAML file that says nothing of its kind was meant as a descriptor.
+    check(
+        "frontmatter-missing",
+        "is a descriptor: it needs a `schema`",
+        Small::new().put("resources/view.yaml", "a: 1\n"),
+    );
     check("frontmatter-missing", "resources/view.yaml", Small::new().put("resources/view.yaml", "a: 1\n"));
     let skill = |text: &str| Small::new().put("skills/work/SKILL.md", text);
     check("frontmatter-missing", "skills/work/SKILL.md", skill("# Work\n"));
