@@ -66,7 +66,7 @@ impl StateOptions {
         let binding = opened.binding.as_ref();
         let bound = binding.map(|binding| binding.graph.as_str());
         let graph = agreed("Graph", graph, bound)?.or(run.map(|run| run.graph.as_str()));
-        let graph = graph.ok_or_else(|| unselected(&opened.provider))?.to_owned();
+        let graph = graph.ok_or_else(|| unselected(&opened.provider, &self.authorities))?.to_owned();
         // A Run knows the entry of its own Graph only.
         let of_run = run.filter(|run| run.graph == graph).map(|run| run.entry.as_str());
         let entry = agreed("entry", self.entry.as_deref(), binding.map(|binding| binding.entry.as_str()))?;
@@ -128,7 +128,12 @@ fn agreed<'a>(what: &str, given: Option<&'a str>, bound: Option<&'a str>) -> Res
     }
 }
 
-fn unselected(provider: &Provider) -> Failure {
+fn unselected(provider: &Provider, authorities: &[String]) -> Failure {
+    if let Some(graph) = authorities.iter().find(|id| provider.graphs.contains_key(*id)) {
+        let message =
+            format!("--authority takes every word after it, `{graph}` too; write the Graph before it, or after `--`");
+        return Failure::new("graph-selection-missing", message);
+    }
     let graphs = provider.graphs.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
     let message =
         format!("say which Graph of {} is meant: {graphs}; or name a bound Skill with --skill", provider.id());

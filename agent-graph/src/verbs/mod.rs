@@ -23,6 +23,9 @@ use clap::{Parser, Subcommand};
 use crate::call::{Done, Global};
 use crate::hints;
 
+/// The version of the protocols' toolchain that the command stands in for, which scripts ask for, and its own.
+const VERSION: &str = concat!("0.3.1 (procession ", env!("CARGO_PKG_VERSION"), ")");
+
 /// Providers of agent-graph v1: check them, evaluate their Graphs, resolve Routes, keep Runs, build bundles.
 ///
 /// A Graph says what may be done next from the facts and the outcomes so far. Nothing is ever run but the materializer of a
@@ -30,7 +33,7 @@ use crate::hints;
 #[derive(Debug, Parser)]
 #[command(
     name = "agent-graph",
-    version,
+    version = VERSION,
     propagate_version = true,
     arg_required_else_help = true,
     subcommand_required = true,
@@ -95,9 +98,10 @@ pub enum Verb {
 
 /// Runs the command line. What went wrong is told on standard error, with what to do about it.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(args) {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(error) => return usage::tell(&error),
+        Err(error) => return usage::tell(&error, usage::format(&args)),
     };
     match cli.verb.run(&cli.global) {
         Ok(_) if crate::out::failed() => ExitCode::FAILURE,

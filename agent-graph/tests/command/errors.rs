@@ -28,6 +28,39 @@ fn a_wrong_command_line_exits_with_1() {
 }
 
 #[test]
+fn a_program_is_told_one_line_whatever_is_wrong_with_its_command_line() {
+    let place = Place::with_provider();
+    for (args, told) in [
+        (&["evaluate", "release", "--nonsense"][..], "'--nonsense'"),
+        (&["evaluate", "release", "more"], "'more'"),
+        (&["evaluate", "release", "--facts"], "--facts"),
+        (&["run", "record"], "not provided: --state <RUN>; <NODE>; <OUTCOME>"),
+        (&["run"], "a command is missing"),
+        (&[], "subcommand"),
+        (&["completions", "tcsh"], "possible values: bash"),
+        (&["route", "a", "b", "c"], "'c'"),
+    ] {
+        let error = place.error(args);
+        let message = error["message"].as_str().unwrap();
+        assert_eq!(error["code"], "option-invalid", "{args:?}");
+        assert!(
+            message.contains(told) && !message.contains('\n') && !message.contains("error:"),
+            "{args:?}: {message}"
+        );
+    }
+    let after = place.call(&["evaluate", "release", "--nonsense", "--format=json"]);
+    assert!(after.err.starts_with('{') && after.err.lines().count() == 1, "{after:?}");
+    let message = place.error(&["evaluate", "--authority", "lead", "release"])["message"].to_string();
+    assert!(message.contains("write the Graph before it"), "{message}");
+}
+
+#[test]
+fn the_version_is_that_of_the_protocols() {
+    let told = Place::new().human(&["--version"]);
+    assert!(told.starts_with("agent-graph 0.3.1 (procession "), "{told}");
+}
+
+#[test]
 fn help_and_version_are_no_errors() {
     let place = Place::new();
     for args in [&["--help"][..], &["help", "run"], &["run", "record", "--help"], &["--version"]] {
