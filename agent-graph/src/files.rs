@@ -110,7 +110,7 @@ pub fn taken(path: &Path) -> bool {
 /// [`io::ErrorKind::AlreadyExists`].
 pub fn write_new(path: &Path, bytes: &[u8], kind: Kind) -> io::Result<()> {
     let folder = folder_of(path);
-    fs::create_dir_all(folder)?;
+    folders(folder)?;
     written(folder, bytes, kind, None)?.persist_noclobber(path).map_err(|error| error.error)?;
     settle(folder)
 }
@@ -118,9 +118,17 @@ pub fn write_new(path: &Path, bytes: &[u8], kind: Kind) -> io::Result<()> {
 /// Writes a file, in the place of one that may be there; its folders are made.
 pub fn write_over(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
-    fs::create_dir_all(folder)?;
+    folders(folder)?;
     written(folder, bytes, Kind::Data, fs::metadata(path).ok())?.persist(path).map_err(|error| error.error)?;
     settle(folder)
+}
+
+/// Makes a folder with those above it. A file in the way is told as what it is: not as something that is there already.
+pub fn folders(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => io::ErrorKind::NotADirectory.into(),
+        _ => error,
+    })
 }
 
 /// The folder of a path.
@@ -169,6 +177,10 @@ mod tests {
         assert!(taken(&link));
         assert_eq!(write_new(&link, b"x", Kind::Program).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left behind");
+        // A file where a folder should be is not the file that was asked for.
+        let below = path.join("c.json");
+        assert_eq!(write_new(&below, b"x", Kind::Data).unwrap_err().kind(), io::ErrorKind::NotADirectory);
+        assert_eq!(write_over(&below, b"x").unwrap_err().kind(), io::ErrorKind::NotADirectory);
     }
 
     #[test]

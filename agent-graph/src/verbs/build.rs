@@ -90,6 +90,14 @@ fn apart(opened: &Opened, output: &Path) -> Result<(), Failure> {
     if root.starts_with(output) {
         return Err(overlaps(root));
     }
+    graph::refuse_overlap(&opened.provider, root, output)?;
+    if opened.provider.bundle.is_some() && output.starts_with(root) {
+        let message = format!(
+            "{} would be a file more in the folder of the bundle it is built from; name another folder",
+            output.display()
+        );
+        return Err(Failure::new("build-output-overlaps-source", message));
+    }
     let manifest = &opened.provider.manifest.path;
     for path in opened.provider.files.keys().chain([manifest]) {
         let file = root.join(path);
@@ -150,7 +158,7 @@ fn contents(root: &Path, folder: &Path, level: usize, there: &mut BTreeSet<Strin
 /// Writes the bundle beside its place, and puts it there in one step.
 fn put(built: &BuiltBundle, root: &Path, output: &Path, replaces: bool) -> std::io::Result<()> {
     let parent = files::folder_of(output);
-    fs::create_dir_all(parent)?;
+    files::folders(parent)?;
     // Removed with all that is in it unless it is put in its place.
     let beside = tempfile::Builder::new().prefix(".agent-graph-").tempdir_in(parent)?;
     let new = beside.path().join("new");

@@ -17,11 +17,12 @@ use crate::limits::{FILES, FOLDER_LEVELS};
 #[command(after_help = "\
 Examples:
   agent-graph test                      the folder `tests` of the Provider
+  agent-graph --manifest dist/provider/manifest.json test      a bundle, by the tests here
   agent-graph test tests/gate.yaml
 
 Exit codes: 0 every test passed; 1 one did not, or there is none, and why.")]
 pub struct Test {
-    /// A test, or a folder of tests; `tests` beside the manifest unless said.
+    /// A test, or a folder of tests; unless said, `tests` beside the manifest, or else here.
     path: Option<PathBuf>,
 }
 
@@ -29,7 +30,7 @@ impl Test {
     /// Runs the tests.
     pub fn run(self, global: &Global) -> Done {
         let opened = global.open(None)?;
-        let path = self.path.clone().unwrap_or_else(|| opened.disk.folder().join("tests"));
+        let path = self.path.clone().unwrap_or_else(|| usual(opened.disk.folder()));
         let mut found = Vec::new();
         match fs::metadata(&path) {
             Ok(metadata) if metadata.is_dir() => collect(&path, 0, &mut found)?,
@@ -60,6 +61,12 @@ impl Test {
         })?;
         Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
+}
+
+/// The tests of a Provider stand beside its manifest; those of a bundle, which holds none, are where it is tested.
+fn usual(folder: &Path) -> PathBuf {
+    let (beside, here) = (folder.join("tests"), PathBuf::from("tests"));
+    if !beside.is_dir() && here.is_dir() { here } else { beside }
 }
 
 /// Runs every test; the files that are none are refused together.

@@ -62,7 +62,18 @@ fn a_bundle_never_comes_over_its_sources() {
     place.json(&["build", "graphs/bundle"]);
     let again = place.json(&["--manifest", "graphs/bundle/manifest.json", "build", "second"]);
     assert_eq!(again["provider"], json!({"id": "acme/release", "version": "1.2.0"}));
-    assert_eq!(place.code(&["--manifest", "second/manifest.json", "build", "second"]), "build-output-overlaps-source");
+    // A bundle holds nothing else, so another one does not go into it; nor does one go into a Skill, which is taken whole.
+    for output in ["second", "second/third", "second/actions/third"] {
+        let code = place.code(&["--manifest", "second/manifest.json", "build", output]);
+        assert_eq!(code, "build-output-overlaps-source", "{output}");
+    }
+    place.json(&["--manifest", "second/manifest.json", "validate"]);
+    place.write(
+        "actions/inspect.yaml",
+        "{schema: agent-graph.action.v1, id: inspect, runner: agent, effect: read, skill: skills/release/SKILL.md}\n",
+    );
+    assert_eq!(place.code(&["build", "skills/release/dist"]), "build-output-overlaps-source");
+    place.json(&["build", "skills/dist"]);
 }
 
 #[test]

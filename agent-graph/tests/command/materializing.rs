@@ -286,6 +286,11 @@ fn what_the_host_made_is_held_to_what_was_asked() {
     assert_eq!(wrong("input_digest", json!(REVISION)), "host-action-input-mismatch");
     assert_eq!(wrong("output", json!({"schema": "acme.other/v1", "inline": 1})), "host-action-output-mismatch");
     assert_eq!(wrong("output", json!({"schema": "acme.answer/v1"})), "schema-invalid");
+    assert_eq!(wrong("output", json!({"schema": "acme.answer/v1", "inline": 1})), "host-action-output-invalid");
+    let kept = json!({"schema": "acme.answer/v1", "resource": {"ref": "store:1", "digest": REVISION}});
+    let kept = json!({"output": kept}).as_object().cloned().unwrap();
+    let kept: Value = result.as_object().cloned().unwrap().into_iter().chain(kept).collect();
+    place.json(&[&asked[..], &[kept.to_string().as_str()]].concat());
     let file = ["resource", "verify-host", "release.checklist", "--result", "{}"];
     assert_eq!(place.code(&file), "materializer-runner-invalid");
 }

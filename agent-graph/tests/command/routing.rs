@@ -209,6 +209,10 @@ fn tests_tell_what_does_not_hold() {
     assert_eq!(wrong["path"], place.text("tests/deep/wrong.json"));
     assert_eq!(wrong["failures"].as_array().unwrap().len(), 2);
     assert_eq!(place.json(&["test", "tests/first.yaml"])["total"], 1);
+    // A bundle holds no tests: those that are here are its.
+    place.json(&["build"]);
+    let report = place.call(&["--format", "json", "--manifest", "dist/provider/manifest.json", "test"]).out;
+    assert_eq!(serde_json::from_str::<Value>(&report).unwrap()["total"], 2);
     // Files that are no tests are told together.
     place.write("tests/a.yaml", "x: 1\n");
     place.write("tests/b.yaml", "y: 1\n");

@@ -53,6 +53,9 @@ fn nothing_is_replaced() {
     assert_eq!(place.code(&["run", "resume", "c.json", "--state", "r.json"]), "run-target-exists");
     assert_eq!(place.code(&["run", "resume", "c.json", "--state", "c.json"]), "run-target-exists");
     assert_eq!(place.read("other"), "mine");
+    // What lies below a file is not there: the file is in its way.
+    let error = place.error(&["run", "start", "release", "--state", "other/r.json"]);
+    assert!(error["message"].as_str().unwrap().contains("cannot be written: not a directory"), "{error}");
 }
 
 #[test]

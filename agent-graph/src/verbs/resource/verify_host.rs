@@ -8,7 +8,8 @@ use serde_json::json;
 use crate::call::{Done, Global};
 use crate::values;
 
-/// Checks what the host made for a Resource: the handler, the digest of the input, the identity of the output.
+/// Checks what the host made for a Resource: the handler, the digest of the input, the identity of the output, and an inline
+/// output against its schema.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
@@ -39,7 +40,7 @@ impl ResourceVerifyHost {
                 return Err(Failure::new("materializer-runner-invalid", message));
             }
         };
-        let result = graph::validate_host_action_result(&location, &result)?;
+        let result = graph::validate_host_action_result_of(&opened.provider, &location, &result)?;
         let mut answer = json!({ "state": "valid", "resource": location.id });
         if let (Some(revision), Some(answer)) = (revision, answer.as_object_mut()) {
             answer.insert("revision".to_owned(), json!(revision));
