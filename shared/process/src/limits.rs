@@ -75,6 +75,10 @@ pub const GRAPH_FACTS: usize = 100;
 /// The longest path of a fact, in characters (graph-1).
 pub const FACT_PATH_CHARACTERS: usize = 160;
 
+/// The most names that the path of a fact joins (graph-1): a value lies so many levels deeper among facts than in run data,
+/// and must stay within what readers of JSON take.
+pub const FACT_PATH_NAMES: usize = 16;
+
 /// The longest id of a provider or a graph and the longest name of an entry, in characters (graph-1).
 pub const GRAPH_ID_CHARACTERS: usize = 160;
 

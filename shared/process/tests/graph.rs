@@ -146,6 +146,11 @@ fn what_a_graph_says_is_bounded() {
     assert!(error(&named(id, version, id + 1, id, fact)).contains("160 characters at most"));
     assert!(error(&named(id, version, id, id + 1, fact)).contains("160 characters at most"));
     assert!(error(&named(id, version, id, id, fact + 1)).contains("160 characters at most"));
+    let deep = |names: usize| {
+        with(&format!("{{ provider: a, graph: g, facts: {{ {}: inputs.n }} }}", vec!["x"; names].join(".")))
+    };
+    document(&deep(limits::FACT_PATH_NAMES));
+    assert!(error(&deep(limits::FACT_PATH_NAMES + 1)).contains("16 names and 160 characters at most"));
 }
 
 #[test]

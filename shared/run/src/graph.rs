@@ -50,8 +50,8 @@ impl MappedFacts {
     }
 }
 
-/// Puts a value in its place: an element where there is a list that has one of this number, else a field. A path has no
-/// more names than characters, so this goes no deeper than [`process::limits::FACT_PATH_CHARACTERS`].
+/// Puts a value in its place: an element where there is a list that has one of this number, else a field. A path has at
+/// most [`process::limits::FACT_PATH_NAMES`] names, so this goes no deeper.
 fn put(place: &mut Value, path: &[&str], value: Value) {
     let [name, within @ ..] = path else {
         *place = value;
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn the_longest_path_is_laid_over() {
-        let path = vec!["x"; process::limits::FACT_PATH_CHARACTERS / 2].join(".");
+        let path = vec!["x"; process::limits::FACT_PATH_NAMES].join(".");
         let mut found = &over(&[(&path, json!(true))], json!({}));
         for name in path.split('.') {
             found = &found[name];

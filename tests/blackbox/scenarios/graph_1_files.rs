@@ -48,7 +48,7 @@ steps:
             "8:5: steps[0].graph: `graph` is only for agent, and this step is `task`; remove it",
             "13:7: steps[1].graph.provder: unknown key; did you mean `provider`?",
             "15:16: steps[1].graph.facts.a..b: `a..b` is not the path of a fact; join names of letters, digits, `_` and \
-             `-` by dots, 160 characters at most",
+             `-` by dots, 16 names and 160 characters at most",
             "15:43: steps[1].graph.facts.c: the output of `b` has no field `m`; declare it",
             "15:64: steps[1].graph.facts.d: `inputs` has no field `x`; declare it",
             "15:74: steps[1].graph.facts.d.e: lies within `d`, which is a fact of its own here; keep one of them",

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use super::person::{self, Reference};
 use super::{keys, words};
-use crate::limits::{FACT_PATH_CHARACTERS, GRAPH_FACTS, GRAPH_ID_CHARACTERS};
+use crate::limits::{FACT_PATH_CHARACTERS, FACT_PATH_NAMES, GRAPH_FACTS, GRAPH_ID_CHARACTERS};
 use crate::problem::{Path, Position, Report, shorten};
 use crate::yaml::Node;
 
@@ -124,7 +124,7 @@ fn facts<'n>(node: &'n Node, path: &Path<'_>, report: &mut Report) -> Vec<FactDr
         if !words::is_fact_path(&entry.key) {
             let what = format!(
                 "`{}` is not the path of a fact; join names of letters, digits, `_` and `-` by dots, \
-                 {FACT_PATH_CHARACTERS} characters at most",
+                 {FACT_PATH_NAMES} names and {FACT_PATH_CHARACTERS} characters at most",
                 shorten(&entry.key)
             );
             report.error(entry.key_at, &here, what);

@@ -1,7 +1,7 @@
 //! The small words of a file: names, ids, roles, outcomes, durations (core §2.1, §2.2, §2.4).
 
 use crate::limits::{
-    ANSWER_NAME_CHARACTERS, FACT_PATH_CHARACTERS, GRAPH_ID_CHARACTERS, ID_CHARACTERS, NAME_CHARACTERS,
+    ANSWER_NAME_CHARACTERS, FACT_PATH_CHARACTERS, FACT_PATH_NAMES, GRAPH_ID_CHARACTERS, ID_CHARACTERS, NAME_CHARACTERS,
     PROVIDER_VERSION_CHARACTERS, SPAN_DAYS,
 };
 use crate::model::Span;
@@ -58,7 +58,7 @@ pub(super) fn is_version(text: &str) -> bool {
 pub(super) fn is_fact_path(text: &str) -> bool {
     let name =
         |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
-    text.len() <= FACT_PATH_CHARACTERS && text.split('.').all(name)
+    text.len() <= FACT_PATH_CHARACTERS && text.split('.').count() <= FACT_PATH_NAMES && text.split('.').all(name)
 }
 
 /// One line of 1–64 characters, with something on it.
@@ -150,10 +150,10 @@ mod tests {
         {
             assert!(!is_version(bad), "{bad}");
         }
-        for good in ["a", "a.b", "items.0.id", "A_b-c", &"x".repeat(160)] {
+        for good in ["a", "a.b", "items.0.id", "A_b-c", &"x".repeat(160), &["x"; 16].join(".")] {
             assert!(is_fact_path(good), "{good}");
         }
-        for bad in ["", ".", "a.", ".a", "a..b", "a b", "a/b", "\u{e4}", &"x".repeat(161)] {
+        for bad in ["", ".", "a.", ".a", "a..b", "a b", "a/b", "\u{e4}", &"x".repeat(161), &["x"; 17].join(".")] {
             assert!(!is_fact_path(bad), "{bad}");
         }
     }
