@@ -142,9 +142,14 @@ impl Store {
         })?;
         let GraphRun { provider, run } = &read;
         let state = State { facts: inquiry.facts.over(&run.facts), ..run.state() };
-        let evaluated = graph::evaluate(&provider.provider, &run.graph, &run.entry, &state);
-        let evaluated = evaluated.map_err(|failure| broken(failure.to_string()))?;
-        Ok((told(&evaluated.evaluation), self.graph_run_unchanged(org, &read)))
+        let standing = match graph::evaluate(&provider.provider, &run.graph, &run.entry, &state) {
+            Ok(evaluated) => told(&evaluated.evaluation),
+            // With these facts, which are the submission's: as the run stands it can be evaluated.
+            Err(failure) => {
+                GraphStanding { status: GraphStatus::Error, outcome: None, place: Some(failure.code.to_string()) }
+            }
+        };
+        Ok((standing, self.graph_run_unchanged(org, &read)))
     }
 
     /// The run of a graph as it was given with a claim.

@@ -10,8 +10,8 @@ mod support;
 
 use graph::documents::{Outcome, StatusCode};
 use run::{Actor, Code};
-use serde_json::json;
-use store::{Error, GraphCommand, GraphLimits, GraphRun};
+use serde_json::{Map, Value, json};
+use store::{Error, GraphCommand, GraphLimits, GraphRun, Pin, Request};
 use support::graphs::*;
 use support::*;
 
@@ -176,6 +176,34 @@ async fn limits_are_told_and_what_is_over_them_changes_nothing() {
     }
     said(resume_as(&world, &world.id(), ORG, &bot, &format!("{id}@4")).await, &["run: 5 events, at most 4"]);
     resume_as(&world, &world.id(), ORG, &bot, &format!("{id}@3")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_state_that_cannot_be_evaluated_is_refused_and_changes_nothing() {
+    let world = world().await;
+    let bot = agent("bot");
+    let twice = publish(&world, ORG, &doubling("acme/twice", DOUBLING_LEVELS)).await.unwrap();
+    let start = async |facts: Value| {
+        let id = world.id();
+        let request = Request::new(ORG, &bot, "start_graph_run", &id, &Map::new());
+        let facts = facts.as_object().unwrap().clone();
+        world.store.start_graph_run(&request, &twice.provider, Pin::Latest, "release", "default", facts).await
+    };
+    let too_large = |answer: Result<GraphRun, Error>| {
+        let (code, issues) = code(answer);
+        assert_eq!((code, issues.len()), (Code::Invalid, 1), "{issues:?}");
+        assert!(issues[0].starts_with("evaluation-too-large: "), "{issues:?}");
+    };
+    let stored = world.stored("");
+    too_large(start(json!({ "go": true })).await);
+    assert_eq!(world.stored(""), stored);
+    let run = start(json!({})).await.unwrap().run;
+    let stored = world.stored("");
+    too_large(change(&world, &bot, &run.id, facts(json!({ "go": true }))).await);
+    assert_eq!(world.stored(""), stored);
+    // It is still there for everybody, and goes on.
+    assert_eq!(world.store.graph_run(ORG, &run.id).await.unwrap().run, run);
+    change(&world, &bot, &run.id, facts(json!({ "other": true }))).await.unwrap().evaluated().unwrap();
 }
 
 #[tokio::test]

@@ -15,8 +15,8 @@ use graph::documents::Outcome;
 use run::{Code, Command, Decision};
 use serde_json::{Map, Value, json};
 use store::write::Written;
-use store::{Error, GraphPin, Request};
-use support::graphs::{PROVIDER, bundle, change, facts, outcome, publish};
+use store::{Error, GraphLimits, GraphPin, Request};
+use support::graphs::{DOUBLING_LEVELS, PROVIDER, bundle, change, doubling, facts, outcome, publish};
 use support::*;
 
 /// Two steps, the second with a graph that begins at its gates; an approval with a way back.
@@ -142,6 +142,44 @@ async fn a_later_claim_of_the_attempt_goes_on_in_its_run_and_mends_what_the_proc
     world.pass(601);
     let third = claim(&world, "e", "bot", &run).await.unwrap();
     assert_eq!(third.graph.unwrap().sequence(), 4, "nothing changed, nothing is written");
+}
+
+#[tokio::test]
+async fn a_run_that_others_filled_keeps_nobody_from_the_step() {
+    let (world, run) = begun(RELEASE).await;
+    let events = 3;
+    let full = world.within(GraphLimits { run_events: events, ..GraphLimits::default() });
+    let id = claim(&full, "c", "bot", &run).await.unwrap().graph.unwrap().run.id;
+    for tag in ["mine", "theirs"] {
+        change(&full, &agent("bob"), &id, facts(json!({ "release": { "tag": tag } }))).await.unwrap();
+    }
+    world.pass(601);
+    let claimed = claim(&full, "d", "bob", &run).await.unwrap();
+    let graph = claimed.graph.clone().unwrap();
+    assert_eq!((graph.sequence(), &graph.run.facts["release"]), (events as u64, &json!({ "tag": "theirs" })));
+    assert_eq!(shown(&claim(&full, "d", "bob", &run).await.unwrap()), shown(&claimed));
+    // Whoever holds the step can hand it to a person.
+    let token = token(&full, "bob", &claimed);
+    let command = Command::Escalate { token, note: "The run of the graph is full.".to_owned() };
+    full.write("e", &agent("bob"), &run, command).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_graph_that_is_too_much_with_a_submission_is_an_issue_of_it() {
+    let world = graphs::world().await;
+    publish(&world, ORG, &doubling("acme/twice", DOUBLING_LEVELS)).await.unwrap();
+    let source = RELEASE
+        .replace("acme/release", "acme/twice")
+        .replace("      entry: hotfix\n", "")
+        .replace("url: steps.ship", "go: steps.ship");
+    world.publish(ORG, &source).await;
+    let run = world.start("release", json!({ "version": "2.0" })).await;
+    let cut = world.claim(&agent("bot"), &run, "cut").await;
+    submit(&world, "cut", &run, cut, json!({ "tag": "v2" })).await.unwrap();
+    let claimed = claim(&world, "c", "bot", &run).await.unwrap();
+    let refused = submit(&world, "s", &run, token(&world, "bot", &claimed), json!({ "url": "x" })).await;
+    let issue = "graph: error (evaluation-too-large): get_graph_run tells what contradicts itself";
+    assert_eq!(code(refused), (Code::NotAccepted, vec![issue.to_owned()]));
 }
 
 #[tokio::test]

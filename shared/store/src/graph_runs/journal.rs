@@ -198,8 +198,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// `invalid` with an issue for every limit that the run would be over; `not_found` for a Graph or an entry that the
-    /// Provider does not have.
+    /// `invalid` with an issue for every limit that the run would be over, and for a state that the Provider's Graph cannot be
+    /// evaluated in; `not_found` for a Graph or an entry that the Provider does not have.
     pub(super) fn graph_step(
         &self,
         org: &str,
@@ -213,6 +213,9 @@ impl Store {
         let mut after = before.after(&happened, at)?;
         after.total_bytes += doc(&happened)?.to_string().len();
         self.within_limits(&after)?;
+        // A run that nobody could evaluate again would be lost to everybody: whoever reads one is shown where it stands.
+        let Run { graph, entry, .. } = &after.run.run;
+        graph::evaluate(&after.run.provider.provider, graph, entry, &after.run.run.state())?;
         let entry = Entry {
             v: ENTRY_VERSION,
             sequence: after.run.sequence(),

@@ -38,11 +38,12 @@ pub(crate) struct Opening<'a> {
 
 impl Store {
     /// The run of a step's attempt, as it will be once these operations are committed: they begin it, or bring its Facts up
-    /// to date, or only hold it still, and refuse when somebody else wrote to it meanwhile. One round.
+    /// to date, or only hold it still, and refuse when somebody else wrote to it meanwhile. A run that is there and has no
+    /// room for its Facts is held as it was left. One round.
     ///
     /// # Errors
     ///
-    /// As for [`Store::start_graph_run`].
+    /// As for [`Store::start_graph_run`], for a run that begins.
     pub(crate) async fn graph_run_opening(
         &self,
         org: &str,
@@ -55,12 +56,19 @@ impl Store {
                 (Journal::none(id.to_owned(), provider), began)
             }
             Some(there) => {
+                let held = (there.run.clone(), vec![self.graph_run_unchanged(org, &there.run)]);
                 let wanted = facts(&there.run.run.facts);
                 if wanted == there.run.run.facts {
-                    let unchanged = self.graph_run_unchanged(org, &there.run);
-                    return Ok((there.run, vec![unchanged]));
+                    return Ok(held);
                 }
-                (there, Happened::Facts { facts: wanted, replace: true })
+                let mended = Happened::Facts { facts: wanted, replace: true };
+                return match self.graph_step(org, there, mended, at, actor, tool) {
+                    Ok((after, op)) => Ok((after.run, vec![op])),
+                    // What others filled up to a limit must not keep everybody from the step: only who holds it can
+                    // escalate it. A submission is held to the facts of the process all the same.
+                    Err(Error::Refused(_)) => Ok(held),
+                    Err(other) => Err(other),
+                };
             }
         };
         let (after, op) = self.graph_step(org, before, happened, at, actor, tool)?;

@@ -83,6 +83,41 @@ pub fn bundle(id: &str, version: &str, description: &str) -> BTreeMap<String, Ve
     built(source(id, version, description))
 }
 
+/// The bundle of a Provider whose Graph `release` enters the next one twice, and that one twice again, so many levels deep:
+/// while nothing is known it is evaluated at once, with the Fact `go` it is more than an evaluation may be.
+pub fn doubling(id: &str, levels: usize) -> BTreeMap<String, Vec<u8>> {
+    let name = |level: usize| if level == 0 { "release".to_owned() } else { format!("g{level}") };
+    let paths: Vec<String> = (0..=levels).map(|level| format!("{}.yaml", name(level))).collect();
+    let manifest =
+        format!("schema: agent-graph.provider.v1\nid: {id}\nversion: 1.0.0\ngraphs: [{}]\n", paths.join(", "));
+    let twice = |level: usize| {
+        format!(
+            "schema: agent-graph.graph.v1\nid: {}\nentrypoints: {{ default: a }}\nnodes:\n  \
+             - {{ id: a, kind: subgraph, graph: {next}, entry: default }}\n  \
+             - {{ id: b, kind: subgraph, graph: {next}, entry: default }}\n  \
+             - {{ id: done, kind: terminal, terminalOutcome: completed }}\n\
+             edges: [{{ from: a, to: b }}, {{ from: b, to: done }}]\n",
+            name(level),
+            next = name(level + 1),
+        )
+    };
+    let last = format!(
+        "schema: agent-graph.graph.v1\nid: {}\nentrypoints: {{ default: do }}\nnodes:\n  \
+         - {{ id: do, kind: action, reasonCode: route.do, action: do.yaml, satisfiedBy: [{{ path: go, exists: true }}] }}\n  \
+         - {{ id: done, kind: terminal, terminalOutcome: completed }}\nedges: [{{ from: do, to: done }}]\n",
+        name(levels),
+    );
+    let mut files: BTreeMap<String, Vec<u8>> =
+        (0..levels).map(|level| (format!("{}.yaml", name(level)), twice(level).into_bytes())).collect();
+    files.insert(format!("{}.yaml", name(levels)), last.into_bytes());
+    files.insert("do.yaml".to_owned(), ACTION.as_bytes().to_vec());
+    files.insert("provider.yaml".to_owned(), manifest.into_bytes());
+    built(files)
+}
+
+/// Levels of [`doubling`] at which it is too much.
+pub const DOUBLING_LEVELS: usize = 14;
+
 /// Publishes a bundle under this `requestId`.
 pub async fn publish_as(
     world: &World,
