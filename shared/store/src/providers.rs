@@ -122,7 +122,7 @@ impl Store {
             Pin::Latest => "",
             Pin::Version(text) | Pin::Digest(text) => text,
         };
-        if !keys::storable(id) || !keys::storable(named) {
+        if id.is_empty() || !keys::storable(id) || !keys::storable(named) {
             return Ok(None);
         }
         let key = match pin {

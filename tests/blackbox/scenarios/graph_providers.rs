@@ -270,6 +270,7 @@ fn what_is_not_there_is_not_found(org: &Org) {
         json!({ "provider": "acme/other" }),
         json!({ "provider": "../acme/parcel" }),
         json!({ "provider": "\u{0}" }),
+        json!({ "provider": "" }),
         json!({ "version": "1.0.1" }),
         json!({ "version": "latest" }),
         json!({ "digest": unknown }),
