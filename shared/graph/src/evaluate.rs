@@ -16,6 +16,7 @@ use crate::documents::{Availability, Evaluation, EvaluationSchema, Outcome, Stat
 use crate::failure::Failure;
 use crate::limits::ALTERNATIVE_ROUTES;
 use crate::load::Provider;
+use crate::schemas::brief;
 
 /// What routing is decided from.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -100,12 +101,15 @@ pub fn evaluate(provider: &Provider, graph: &str, entry: &str, state: &State) ->
 pub(crate) fn selected<'p>(provider: &'p Provider, graph: &str, entry: &str) -> Result<(&'p str, &'p str), Failure> {
     let Some((id, loaded)) = provider.graphs.get_key_value(graph) else {
         let ids = provider.graphs.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-        let message = format!("Provider {} has no graph {graph}; it has {ids}.", provider.id());
+        let message = format!("Provider {} has no graph {}; it has {ids}.", provider.id(), brief(graph));
         return Err(Failure::new("graph-missing", message));
     };
     let Some((entry, _)) = loaded.value.entrypoints.get_key_value(entry) else {
         let names = loaded.value.entrypoints.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-        return Err(Failure::new("entry-missing", format!("Graph {id} has no entry {entry}; it has {names}.")));
+        return Err(Failure::new(
+            "entry-missing",
+            format!("Graph {id} has no entry {}; it has {names}.", brief(entry)),
+        ));
     };
     Ok((id, entry))
 }

@@ -14,7 +14,7 @@ use crate::documents::{
 };
 use crate::failure::Failure;
 use crate::load::{Loaded, Provider};
-use crate::schemas;
+use crate::schemas::{self, brief};
 
 /// How a path of the Provider, and the folders of Actions, are told to whoever asks.
 #[derive(Debug, Clone)]
@@ -285,7 +285,8 @@ impl Tell<'_> {
 }
 
 fn missing(provider: &Provider, what: &str) -> Failure {
-    Failure::new("resource-missing", format!("Provider {} holds no Resource with the id or path {what}", provider.id()))
+    let said = format!("Provider {} holds no Resource with the id or path {}", provider.id(), brief(what));
+    Failure::new("resource-missing", said)
 }
 
 /// What stands under a path, however the path was spelled.

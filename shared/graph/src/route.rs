@@ -13,6 +13,7 @@ use crate::evaluate::{Candidate, State, evaluate};
 use crate::failure::Failure;
 use crate::load::Provider;
 use crate::locate::{Places, Reader, Tell, Way, at, of_provider};
+use crate::schemas::{brief, quote};
 
 /// Which Route is asked for.
 #[derive(Debug, Clone, Default)]
@@ -56,6 +57,7 @@ pub fn route(
     }
     let candidate = match request.route_id {
         Some(id) => evaluated.candidates.iter().find(|candidate| candidate.route_id == id).ok_or_else(|| {
+            let id = brief(id);
             let said = format!("Route {id} is not open at revision {revision}; evaluate again and take one that is");
             Failure::new("route-stale", said)
         })?,
@@ -75,7 +77,7 @@ fn well_formed(revision: &str) -> Result<(), Failure> {
     if digits.len() == 64 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
         return Ok(());
     }
-    let said = format!("{revision:?} is no revision: give the one of the evaluation, sha256: and 64 hex digits");
+    let said = format!("{} is no revision: give the one of the evaluation, sha256: and 64 hex digits", quote(revision));
     Err(Failure::new("revision-invalid", said))
 }
 

@@ -15,7 +15,7 @@ use crate::failure::{Diagnostic, Failure, Severity};
 use crate::faults::Faults;
 
 pub(crate) use bounds::{affordable, compile};
-pub(crate) use faults::{quote, said, tell};
+pub(crate) use faults::{brief, quote, said, tell};
 
 macro_rules! published {
     ($($name:literal),* $(,)?) => {

@@ -233,6 +233,22 @@ fn only_an_open_route_is_resolved() {
 }
 
 #[test]
+fn however_long_a_name_is_a_message_repeats_its_beginning() {
+    let long = "x".repeat(100_000);
+    for request in [
+        RouteRequest { graph: &long, ..RELEASE },
+        RouteRequest { entry: &long, ..RELEASE },
+        RouteRequest { route_id: Some(&long), ..RELEASE },
+        RouteRequest { revision: Some(&long), ..RELEASE },
+    ] {
+        let (code, said) = refused(&request);
+        assert!(said.len() < 400 && said.contains("xxxx"), "{code}: {} bytes", said.len());
+    }
+    let failure = locate(&provider(), &installed(), &long).unwrap_err();
+    assert!(failure.message.len() < 400 && failure.message.contains("xxxx"));
+}
+
+#[test]
 fn receipts_say_what_was_read_as_it_is_now() {
     let revision = primary(&State::default()).revision;
     let other = format!("sha256:{}", "1".repeat(64));

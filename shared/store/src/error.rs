@@ -6,6 +6,14 @@ use run::{Code, Fault, Refusal, Unreadable};
 use crate::files::FilesError;
 use crate::table::TableError;
 
+/// Longest text of a caller that a message repeats, in characters.
+const QUOTED_CHARS: usize = 200;
+
+/// A caller's own text as a message repeats it: its beginning.
+pub(crate) fn quoted(text: &str) -> String {
+    text.chars().take(QUOTED_CHARS).collect()
+}
+
 /// Why a call did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {

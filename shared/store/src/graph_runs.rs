@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::catalogue::other;
-use crate::error::Error;
+use crate::error::{Error, quoted};
 use crate::lists::doc;
 use crate::providers::{Pin, PublishedProvider};
 use crate::request::{Did, Record, Request};
@@ -246,8 +246,8 @@ impl Store {
             return self.graph_replay(request.org, record, None).await;
         }
         let Some(from) = from.filter(|journal| journal.run.checkpoint().as_deref() == Some(checkpoint)) else {
-            let message =
-                format!("No checkpoint `{checkpoint}` here. Use the name that checkpoint_graph_run returned.");
+            let name = quoted(checkpoint);
+            let message = format!("No checkpoint `{name}` here. Use the name that checkpoint_graph_run returned.");
             return Err(Error::refused(Code::NotFound, message));
         };
         let id = format!("g_{}", self.ids.fresh());
@@ -295,7 +295,7 @@ impl Store {
 }
 
 fn no_run(run: &str) -> Error {
-    Error::refused(Code::NotFound, format!("No run `{run}` of a Graph in this organization."))
+    Error::refused(Code::NotFound, format!("No run `{}` of a Graph in this organization.", quoted(run)))
 }
 
 fn checkpoint_name(run: &str, sequence: u64) -> String {

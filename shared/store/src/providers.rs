@@ -13,7 +13,7 @@ use run::{Actor, Code, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::Error;
+use crate::error::{Error, quoted};
 use crate::files::Shown;
 use crate::keys;
 use crate::lists::read;
@@ -139,13 +139,14 @@ impl Store {
             Pin::Version(version) => ("version", version),
             Pin::Digest(digest) => ("bundle with the digest", digest),
         };
+        let text = quoted(text);
         let latest = match pin {
             Pin::Latest => None,
             _ => self.provider_reference(org, id, Pin::Latest).await?,
         };
         let message = match latest {
             Some(latest) => format!("`{id}` has no {what} {text}; the latest version is {}.", latest.version),
-            None => format!("No Provider `{id}` here. Call list_providers for the published ones."),
+            None => format!("No Provider `{}` here. Call list_providers for the published ones.", quoted(id)),
         };
         Ok(Error::refused(Code::NotFound, message))
     }

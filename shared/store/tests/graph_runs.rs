@@ -281,6 +281,18 @@ async fn what_is_not_there_is_not_found() {
         assert_eq!(code(world.store.graph_run(ORG, id).await).0, Code::NotFound, "{id}");
         assert_eq!(code(change(&world, &bot, id, GraphCommand::Checkpoint).await).0, Code::NotFound, "{id}");
     }
+    // However long a name is, an answer that repeats it is not.
+    let long = "x".repeat(100_000);
+    let told = |answer: Result<GraphRun, Error>| match answer {
+        Err(error) => assert!(error.to_string().len() < 500, "{} bytes", error.to_string().len()),
+        Ok(run) => panic!("{run:?}"),
+    };
+    told(start(&long, Pin::Latest, "release", "default").await);
+    told(start(PROVIDER, Pin::Version(&long), "release", "default").await);
+    told(start(PROVIDER, Pin::Latest, &long, "default").await);
+    told(start(PROVIDER, Pin::Latest, "release", &long).await);
+    told(world.store.graph_run(ORG, &long).await);
+    told(resume_as(&world, &world.id(), ORG, &bot, &long).await);
 }
 
 #[tokio::test]

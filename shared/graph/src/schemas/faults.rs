@@ -23,7 +23,8 @@ pub(crate) fn tell(error: &ValidationError<'_>, path: &str, faults: &mut Faults)
         }
         Kind::OneOfNotValid { context } => {
             // What is wrong with the form that was meant says more than that no form fits, so it comes first.
-            let mut meant = context.iter().filter(|branch| !branch.iter().any(discriminates));
+            let another = |fault: &ValidationError<'_>| discriminates(fault) || of_another_type(error, fault);
+            let mut meant = context.iter().filter(|branch| !branch.iter().any(another));
             if let (Some(branch), None) = (meant.next(), meant.next()) {
                 branch.iter().for_each(|error| tell(error, path, faults));
             }
@@ -48,6 +49,11 @@ fn place(path: &str, error: &ValidationError<'_>) -> String {
 /// Whether this error says that a branch of a choice is for another kind of thing.
 fn discriminates(error: &ValidationError<'_>) -> bool {
     matches!(error.kind(), Kind::Constant { .. })
+}
+
+/// Whether this error says that a branch of a choice is for a value of another type.
+fn of_another_type(choice: &ValidationError<'_>, fault: &ValidationError<'_>) -> bool {
+    matches!(fault.kind(), Kind::Type { .. }) && fault.instance_path() == choice.instance_path()
 }
 
 /// What to say when every form is a field that must be there.
@@ -172,11 +178,16 @@ fn text(value: &Value) -> String {
 
 /// A piece of somebody's file, short and on one line.
 pub(crate) fn quote(text: &str) -> String {
+    format!("`{}`", brief(text))
+}
+
+/// Somebody's own text as a message repeats it: its beginning, on one line.
+pub(crate) fn brief(text: &str) -> String {
     let mut out: String = text.chars().take(QUOTE_CHARACTERS).flat_map(char::escape_debug).collect();
     if text.chars().nth(QUOTE_CHARACTERS).is_some() {
         out.push('…');
     }
-    format!("`{out}`")
+    out
 }
 
 #[cfg(test)]
@@ -229,6 +240,15 @@ mod tests {
         let both = told("graph", &graph(json!({"path": "a.b", "equals": 1, "exists": true})));
         let said = "has both of the fields `exists` and `equals`; leave one of them out";
         assert!(both.contains(&said.to_owned()), "{both:?}");
+        let test = json!({
+            "schema": "agent-graph.test.v1", "name": "n", "graph": "g", "entry": "default",
+            "state": {"outcomes": {"g/a": "done"}}, "expect": {"statusCode": "complete"},
+        });
+        let word = told("test-case", &test);
+        assert!(
+            word[0].starts_with("must be one of completed, partial") && word[0].ends_with("not `done`"),
+            "{word:?}"
+        );
         let odd = told("graph", &graph(json!({"path": "a b", "equals": 1})));
         assert!(odd[0].contains("a dotted path") && odd[0].ends_with("unlike `a b`"), "{odd:?}");
     }

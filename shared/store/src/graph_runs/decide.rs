@@ -6,11 +6,8 @@ use serde_json::Value;
 
 use super::journal::Happened;
 use super::{GraphCommand, GraphRun};
-use crate::error::Error;
+use crate::error::{Error, quoted};
 use crate::store::Store;
-
-/// Longest key that a message repeats, in characters.
-const QUOTED_CHARS: usize = 200;
 
 impl Store {
     /// What a command comes to.
@@ -121,8 +118,4 @@ fn unknown(run: &GraphRun, key: &str) -> String {
         near => format!("did you mean {}?", near.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")),
     };
     format!("node: the graph `{}` has no node `{}`; {near}", run.run.graph, quoted(key))
-}
-
-fn quoted(key: &str) -> String {
-    key.chars().take(QUOTED_CHARS).collect()
 }
