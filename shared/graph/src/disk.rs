@@ -27,7 +27,7 @@ impl Disk {
     ///
     /// # Errors
     ///
-    /// `file-missing`.
+    /// `file-missing`, `file-read-failed`.
     pub fn of(manifest: &Path) -> Result<(Disk, String), Failure> {
         let missing = || Failure::new("file-missing", format!("there is no file {}", manifest.display()));
         let name = manifest.file_name().and_then(|name| name.to_str()).ok_or_else(missing)?;
@@ -35,8 +35,16 @@ impl Disk {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let root = fs::canonicalize(folder).map_err(|_| missing())?;
-        if !fs::metadata(root.join(name)).is_ok_and(|file| file.is_file()) {
+        let not_read = |error: io::Error| match absent(&error) {
+            true => missing(),
+            false => Failure::new("file-read-failed", format!("cannot read {}: {error}", manifest.display())),
+        };
+        let root = fs::canonicalize(folder).map_err(not_read)?;
+        let about = fs::metadata(root.join(name)).map_err(not_read)?;
+        if about.is_dir() {
+            return Err(is_folder(manifest));
+        }
+        if !about.is_file() {
             return Err(missing());
         }
         Ok((Disk { root }, name.to_owned()))
@@ -76,6 +84,11 @@ impl Disk {
         }
         Ok(entries)
     }
+}
+
+/// A folder where a file was meant.
+fn is_folder(path: &Path) -> Failure {
+    Failure::new("file-missing", format!("{} is a folder; name the file in it", path.display()))
 }
 
 /// Whether this says that there is no such file.

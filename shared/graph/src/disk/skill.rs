@@ -50,7 +50,11 @@ pub fn bind(skill: &Path, registry: Option<&Path>) -> Result<Bound, Failure> {
 /// A file that is no part of a Provider, with its absolute path.
 fn read(path: &Path) -> Result<(String, Vec<u8>), Failure> {
     let shown = path.display();
-    let about = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+    let about = fs::metadata(path).ok();
+    if about.as_ref().is_some_and(fs::Metadata::is_dir) {
+        return Err(super::is_folder(path));
+    }
+    let about = about.filter(fs::Metadata::is_file);
     let about = about.ok_or_else(|| Failure::new("file-missing", format!("there is no file {shown}")))?;
     if about.len() > FILE_BYTES as u64 {
         let message = format!("{shown} has {} bytes; a file may have {FILE_BYTES}", about.len());

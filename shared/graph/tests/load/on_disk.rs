@@ -53,6 +53,24 @@ impl Folder {
 }
 
 #[test]
+fn what_cannot_be_opened_is_told_as_what_it_is() {
+    let folder = Folder::new();
+    symlink("loop", folder.path("loop")).unwrap();
+    for (path, code, said) in [
+        ("nowhere/provider.yaml", "file-missing", "there is no file"),
+        ("provider/provider.yaml/more", "file-missing", "there is no file"),
+        ("provider", "file-missing", "is a folder; name the file in it"),
+        ("loop", "file-read-failed", "cannot read"),
+        ("loop/provider.yaml", "file-read-failed", "cannot read"),
+    ] {
+        let failure = Disk::of(&folder.path(path)).unwrap_err();
+        assert!(failure.code == code && failure.message.contains(said), "{path}: {failure:?}");
+    }
+    let failure = bind(&folder.path("provider"), None).unwrap_err();
+    assert!(failure.message.contains("is a folder; name the file in it"), "{failure:?}");
+}
+
+#[test]
 fn a_folder_is_the_same_provider_as_its_files_in_memory() {
     let folder = Folder::new();
     let (disk, manifest) = Disk::of(&folder.path("provider/provider.yaml")).unwrap();
