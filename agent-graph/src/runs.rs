@@ -32,13 +32,13 @@ impl Held {
     /// As for [`read`].
     pub fn of(path: &Path) -> Result<Held, Failure> {
         // A link stays one: the file it leads to is the one that is locked and replaced.
-        let path = path.canonicalize().map_err(|_| missing(path))?;
+        let path = path.canonicalize().map_err(|error| unopened(path, &error))?;
         let failed = |error: std::io::Error| {
             Failure::new("file-read-failed", format!("{} cannot be locked: {error}", path.display()))
         };
         // Every turn but the last one, somebody else has written: nobody waits for a file that does not change.
         loop {
-            let file = File::open(&path).map_err(|_| missing(&path))?;
+            let file = File::open(&path).map_err(|error| unopened(&path, &error))?;
             file.lock().map_err(failed)?;
             let (locked, now) = (file.metadata().map_err(failed)?, std::fs::metadata(&path));
             if now.is_ok_and(|now| (now.dev(), now.ino()) == (locked.dev(), locked.ino())) {
@@ -100,8 +100,11 @@ fn exists(path: &Path) -> Failure {
     Failure::new("run-target-exists", message)
 }
 
-fn missing(path: &Path) -> Failure {
-    Failure::new("file-missing", format!("there is no Run at {}", path.display()))
+fn unopened(path: &Path, error: &std::io::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::NotFound => Failure::new("file-missing", format!("there is no Run at {}", path.display())),
+        _ => Failure::new("file-read-failed", format!("{} cannot be opened: {error}", path.display())),
+    }
 }
 
 /// The text of a Run's file: never one that could not be read back.

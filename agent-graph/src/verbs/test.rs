@@ -76,20 +76,28 @@ fn reports(opened: &Opened, paths: &[PathBuf]) -> Result<Vec<TestReport>, Failur
         let told = files::text(&files::absolute(path));
         match files::read(path).and_then(|text| run_test(&opened.provider, &opened.places, &told, &text)) {
             Ok(report) => reports.push(report),
-            Err(failure) => refused.push(failure),
+            Err(failure) => refused.push(of_file(failure, &told)),
         }
     }
     let many = refused.len();
-    let mut refused = refused.into_iter();
-    let Some(mut first) = refused.next() else { return Ok(reports) };
-    if many > 1 {
-        first.diagnostics.extend(refused.flat_map(|failure| match failure.diagnostics.is_empty() {
-            true => vec![graph::Diagnostic::new(failure.code, graph::Severity::Error, failure.message)],
-            false => failure.diagnostics,
-        }));
-        first.message = format!("{many} files are no tests that can be run, the first because {}", first.message);
+    let Some(first) = refused.first().cloned() else { return Ok(reports) };
+    if many == 1 {
+        return Err(first);
     }
-    Err(first)
+    let message = format!("{many} files are no tests that can be run; the first is {}", first.message);
+    let diagnostics = refused.into_iter().flat_map(|failure| match failure.diagnostics.is_empty() {
+        true => vec![graph::Diagnostic::new(failure.code, graph::Severity::Error, failure.message)],
+        false => failure.diagnostics,
+    });
+    Err(Failure { message, diagnostics: diagnostics.collect(), ..first })
+}
+
+/// A refusal that names the file that it is of.
+fn of_file(failure: Failure, path: &str) -> Failure {
+    match failure.message.contains(path) {
+        true => failure,
+        false => Failure { message: format!("{path}: {}", failure.message), ..failure },
+    }
 }
 
 /// The tests of a folder and of those in it. Links to folders are not followed: they may lead round in circles.

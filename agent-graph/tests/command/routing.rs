@@ -219,6 +219,14 @@ fn tests_tell_what_does_not_hold() {
     let error = place.error(&["test"]);
     let told = error["diagnostics"].to_string();
     assert!(told.contains("tests/a.yaml") && told.contains("tests/b.yaml"), "{error}");
+    // Also those whose file alone is a test, of a Graph that is not there.
+    let other = "{schema: agent-graph.test.v1, name: n, graph: nope, entry: default, expect: {statusCode: complete}}\n";
+    place.write("tests/a.yaml", other);
+    let error = place.error(&["test", "tests/a.yaml"]);
+    let message = error["message"].as_str().unwrap();
+    assert!(error["code"] == "graph-missing" && message.starts_with(&place.text("tests/a.yaml")), "{error}");
+    let told = place.error(&["test"])["diagnostics"].to_string();
+    assert!(told.contains("tests/a.yaml") && told.contains("tests/b.yaml"), "{told}");
 }
 
 #[test]

@@ -105,6 +105,9 @@ fn what_is_no_run_is_refused_and_left_as_it_is() {
         assert!(!place.path("new.json").exists());
     }
     assert_eq!(place.code(&["run", "record", "a/b", "completed", "--state", "no.json"]), "file-missing");
+    // What is there and cannot be opened is not missing.
+    std::os::unix::fs::symlink("loop", place.path("loop")).unwrap();
+    assert_eq!(place.code(&["run", "record", "a/b", "completed", "--state", "loop"]), "file-read-failed");
     assert_eq!(place.code(&["run", "record", "a/b", "done", "--state", "r.json"]), "outcome-invalid");
     assert_eq!(place.code(&["run", "facts", "--set", "1", "--state", "r.json"]), "json-object-required");
     assert_eq!(place.read("r.json"), good);
