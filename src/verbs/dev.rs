@@ -91,6 +91,7 @@ impl Dev {
         };
         let options = Options { listen, data, lease_seconds, speed, org, trusted, evaluator };
         let running = server::start(options).await?;
+        let ended = interrupted()?;
         let data = running.data.display();
         if json {
             let evaluator = asked.map(|(config, _)| serde_json::json!({ "model": config.model, "at": config.place() }));
@@ -124,7 +125,7 @@ impl Dev {
             );
             crate::say!("Press Ctrl-C to stop. Requests are logged to standard error; 2>/dev/null is quiet.");
         }
-        interrupted().await?;
+        ended.await?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -159,16 +160,20 @@ fn unaskable(problems: evaluator::Problems) -> anyhow::Error {
     anyhow::anyhow!("the model of --evaluator and --evaluator-model cannot be asked:\n{problems}")
 }
 
-/// Returns when the process is interrupted or told to terminate.
-pub(super) async fn interrupted() -> std::io::Result<()> {
+/// What ends when the process is interrupted or told to terminate. Both are heard from the call on, not from the first
+/// wait: whoever was told that the server is ready may end it at once.
+pub(super) fn interrupted() -> std::io::Result<impl Future<Output = std::io::Result<()>>> {
     #[cfg(unix)]
     {
-        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-        tokio::select! {
-            done = tokio::signal::ctrl_c() => done,
-            _ = terminate.recv() => Ok(()),
-        }
+        use tokio::signal::unix::{SignalKind, signal};
+        let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        Ok(async move {
+            tokio::select! {
+                _ = interrupt.recv() => Ok(()),
+                _ = terminate.recv() => Ok(()),
+            }
+        })
     }
     #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
+    Ok(tokio::signal::ctrl_c())
 }

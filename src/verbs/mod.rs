@@ -87,9 +87,10 @@ pub async fn run(cli: Cli) -> ExitCode {
 
 /// Runs the future unless the process is interrupted; then it is dropped, with everything that it would have left behind.
 pub(crate) async fn interruptible<T>(future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+    let ended = dev::interrupted()?;
     tokio::select! {
         done = future => done,
-        _ = dev::interrupted() => Err(anyhow::anyhow!("interrupted")),
+        _ = ended => Err(anyhow::anyhow!("interrupted")),
     }
 }
 
