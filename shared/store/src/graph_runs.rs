@@ -295,7 +295,13 @@ impl Store {
 }
 
 fn no_run(run: &str) -> Error {
-    Error::refused(Code::NotFound, format!("No run `{}` of a Graph in this organization.", quoted(run)))
+    Error::refused(
+        Code::NotFound,
+        format!(
+            "No run `{}` of a Graph in this organization. Use the graphRunId that a claim or start_graph_run returned.",
+            quoted(run)
+        ),
+    )
 }
 
 fn checkpoint_name(run: &str, sequence: u64) -> String {

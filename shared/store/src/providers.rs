@@ -21,6 +21,7 @@ use crate::merge::merged;
 use crate::store::Store;
 use crate::work::{Position, bound, opened};
 
+pub use bundle::BUNDLE_FILES;
 pub(crate) use kept::Kept;
 
 /// A published version of a Provider.

@@ -131,7 +131,14 @@ async fn what_does_not_load_is_refused_with_everything_that_is_wrong() {
         let (code, issues) = code(publish(&world, ORG, &files).await);
         assert_eq!(code, Code::Invalid, "{what}");
         assert!(issues.first().is_some_and(|issue| issue.contains(": ")), "{what}: {issues:?}");
+        if matches!(what, "no bundle" | "not built" | "nothing") {
+            assert!(issues[0].contains("agent-graph build"), "{what}: {issues:?}");
+        }
     }
+    let mut many = good.clone();
+    many.extend((0..500).map(|n| (format!("{n}.txt"), Vec::new())));
+    let (_, issues) = code(publish(&world, ORG, &many).await);
+    assert_eq!(issues.len(), 102, "the first hundred of them, and how many there are");
     let mut large = good.clone();
     large.extend((0..1_000).map(|n| (format!("{n}.bin"), vec![0; 11_000])));
     let (code, issues) = code(publish(&world, ORG, &large).await);

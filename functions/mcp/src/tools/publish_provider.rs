@@ -9,14 +9,13 @@ use base64::engine::general_purpose::STANDARD;
 use run::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use store::providers::BUNDLE_FILES;
 
 use super::graphs::ProviderListed;
 use super::{Call, Tool};
+use crate::validate::MOST_ISSUES;
 
 pub(crate) struct PublishProvider;
-
-/// Most files of one bundle.
-const BUNDLE_FILES: usize = graph::limits::PROVIDER_FILES;
 
 /// Longest path of a file, in characters.
 const PATH_CHARS: usize = 1_000;
@@ -33,7 +32,7 @@ pub(crate) struct Arguments {
 }
 
 /// A file of a bundle.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(inline)]
 struct BundleFile {
@@ -87,6 +86,11 @@ fn decoded(files: Vec<BundleFile>, most_bytes: usize) -> Result<BTreeMap<String,
     if issues.is_empty() {
         return Ok(found);
     }
+    let over = issues.len().saturating_sub(MOST_ISSUES);
+    if over > 0 {
+        issues.truncate(MOST_ISSUES);
+        issues.push(format!("and {over} more"));
+    }
     let message = format!(
         "The files are no bundle that can be published: each has its own path and its bytes in standard base64 with padding \
          (RFC 4648 §4), and all together have at most {most_bytes} bytes. Fix each issue and publish again."
@@ -112,6 +116,13 @@ mod tests {
         assert_eq!(told.issues[1], "files[2].path: a: twice");
         assert!(told.issues[2].starts_with("files[3].contentBase64: c: not base64"), "{:?}", told.issues);
         assert_eq!(told.issues[3], "files: 10 bytes, at most 9");
+    }
+
+    #[test]
+    fn of_very_many_faults_the_first_are_told() {
+        let told = decoded(vec![file("a", "?"); 200], 9).expect_err("refused").issues;
+        assert_eq!(told.len(), MOST_ISSUES + 1);
+        assert_eq!(told.last().map(String::as_str), Some("and 299 more"));
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! A bundle as one object: checked before it is stored, and again whenever it is read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use graph::documents::{Bundle, Resource};
-use graph::{Diagnostic, Severity};
 use run::{Code, Refusal};
 use serde_json::{Map, Value};
 
@@ -16,13 +15,10 @@ use crate::keys;
 use crate::store::Store;
 
 /// Most files of a bundle that is published here: each is an object of its own as well.
-pub(super) const BUNDLE_FILES: usize = 1_000;
+pub const BUNDLE_FILES: usize = 1_000;
 
 /// The path of a bundle's manifest.
 pub(super) const MANIFEST: &str = "manifest.json";
-
-/// The code of a file that is there and not listed.
-const UNLISTED: &str = "bundle-files-mismatch";
 
 /// A bundle that holds together.
 pub(super) struct Checked {
@@ -38,30 +34,23 @@ pub(super) struct Checked {
 ///
 /// What is wrong with it.
 pub(super) fn checked(files: BTreeMap<String, Vec<u8>>) -> Result<Checked, graph::Failure> {
+    if !files.contains_key(MANIFEST) {
+        let said = format!("there is no {MANIFEST}: publish every file of the folder that `agent-graph build` writes");
+        return Err(graph::Failure::new("file-missing", said));
+    }
     let mut source = graph::Memory(files.into_iter().map(|(path, bytes)| (path, bytes.into())).collect());
+    // No file that the bundle does not list is among them either: what is stored follows from the digest.
     let mut provider = graph::load(&source, MANIFEST)?;
     let Some(bundle) = provider.bundle.take() else {
         return Err(graph::Failure::new(
             "bundle-invalid",
-            "These files are no built bundle: build the Provider first.",
+            "these files are no built bundle: build the Provider first, with `agent-graph build`",
         ));
     };
-    let listed: BTreeSet<&str> = bundle.files.iter().map(|file| file.path.as_str()).chain([MANIFEST]).collect();
-    let unlisted: Vec<Diagnostic> =
-        source.0.keys().filter(|path| !listed.contains(path.as_str())).map(unlisted).collect();
-    if !unlisted.is_empty() {
-        let message = format!("{} files are not of this bundle: its {MANIFEST} does not list them.", unlisted.len());
-        return Err(graph::Failure::new(UNLISTED, message).with(unlisted));
-    }
     let manifest = serde_json::to_value(&bundle).unwrap_or_default();
     source.0.insert(MANIFEST.to_owned(), run::canonical(&manifest).into_bytes().into());
     provider.bundle = Some(bundle.clone());
     Ok(Checked { provider, bundle, files: source.0 })
-}
-
-/// A file that would be stored and belongs to nothing: what is stored must follow from the digest.
-fn unlisted(path: &String) -> Diagnostic {
-    Diagnostic::new(UNLISTED, Severity::Error, "the bundle does not list it").at(path)
 }
 
 /// The one object that a bundle is stored as: canonical JSON, paths to bytes in base64.
