@@ -9,13 +9,15 @@
 
 mod support;
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
+use async_trait::async_trait;
 use graph::documents::Outcome;
 use run::{Code, Command, Decision};
 use serde_json::{Map, Value, json};
 use store::write::Written;
-use store::{Error, GraphLimits, GraphPin, Request};
+use store::{Error, Evaluator, GraphLimits, GraphPin, Request};
 use support::graphs::{DOUBLING_LEVELS, PROVIDER, bundle, change, doubling, facts, outcome, publish};
 use support::*;
 
@@ -225,6 +227,58 @@ async fn an_outcome_that_comes_between_is_seen() {
     assert!(issues[0].starts_with("graph: "), "{issues:?}");
     change(&world, &operator(), &id, outcome("release/sign", Outcome::Completed)).await.unwrap();
     submit(&world, "t", &run, held, json!({})).await.unwrap();
+}
+
+/// Says yes, and while it thinks a person takes back what they said in this run of a graph.
+struct Slow {
+    world: World,
+    graph_run: OnceLock<String>,
+    asked: AtomicU32,
+}
+
+#[async_trait]
+impl Evaluator for Slow {
+    fn model(&self) -> &str {
+        "slow"
+    }
+    async fn answer(&self, _: &run::Inquiry) -> Result<Vec<run::Answer>, String> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        if let Some(graph_run) = self.graph_run.get() {
+            let failed = outcome("release/sign", Outcome::Failed);
+            change(&self.world, &operator(), graph_run, failed).await.unwrap();
+        }
+        Ok(vec![run::Answer::Yes(1.0)])
+    }
+}
+
+#[tokio::test]
+async fn an_outcome_that_comes_while_a_check_is_asked_is_seen() {
+    for taken_back in [false, true] {
+        let base = graphs::world().await;
+        let slow = Arc::new(Slow { world: base.clone(), graph_run: OnceLock::new(), asked: AtomicU32::new(0) });
+        let world = base.under(Some(slow.clone()));
+        let source = RELEASE.replace("    agent: Ship it.\n", "    agent: Ship it.\n    check: Is it shipped?\n");
+        world.publish(ORG, &source).await;
+        let run = world.start("release", json!({ "version": "2.0" })).await;
+        let cut = world.claim(&agent("bot"), &run, "cut").await;
+        submit(&world, "cut", &run, cut, json!({ "tag": "v2" })).await.unwrap();
+        let claimed = claim(&world, "c", "bot", &run).await.unwrap();
+        let graph_run = claimed.graph.clone().unwrap().run.id;
+        resolve(&world, &graph_run).await;
+        if taken_back {
+            slow.graph_run.set(graph_run).unwrap();
+        }
+        let submitted = submit(&world, "s", &run, token(&world, "bot", &claimed), json!({})).await;
+        match taken_back {
+            false => drop(submitted.unwrap()),
+            true => {
+                let (code, issues) = code(submitted);
+                assert_eq!((code, issues.len()), (Code::NotAccepted, 1), "{issues:?}");
+                assert!(issues[0].starts_with("graph: blocked"), "{issues:?}");
+            }
+        }
+        assert_eq!(slow.asked.load(Ordering::Relaxed), 1, "whatever is tried again, the check is asked once");
+    }
 }
 
 #[tokio::test]
