@@ -23,7 +23,7 @@ pub const STARTS: usize = 20;
 /// Longest that a function may take to be ready.
 pub const LIMIT: Duration = Duration::from_secs(10);
 /// Most bytes that the endpoint's zip should have.
-pub const ZIP_BYTES: u64 = 5_000_000;
+pub const ZIP_BYTES: u64 = 6_600_000;
 /// Longest that half the starts of a function should take, in milliseconds.
 pub const READY_MILLIS: f64 = 10.0;
 
