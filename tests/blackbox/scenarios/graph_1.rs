@@ -23,6 +23,7 @@ scenarios! {
         a_repeated_claim_shows_the_run_as_it_was,
         branches_have_runs_of_their_own,
         an_outcome_at_the_same_moment_is_before_or_after,
+        the_deepest_facts_are_read_again,
     ],
     brief: [a_later_claim_goes_on_in_the_run],
 }
@@ -332,4 +333,29 @@ fn a_later_claim_goes_on_in_the_run(org: &Org) {
     let kept = json!({ "order": "o-7", "parcel": { "weight": 812, "wrapped": true } });
     assert_eq!(read(&org.agent, &graph)["run"]["facts"], kept, "what the process maps is as the process says");
     refused_as(org.agent.submit(&first, json!({}), Value::Null), "stale");
+}
+
+/// Run data as deep as a call may send it, at the longest path that a fact may have.
+fn the_deepest_facts_are_read_again(org: &Org) {
+    org.provide(&Bundle::parcel());
+    let path = ["a"; 16].join(".");
+    let rest = format!(
+        "
+inputs: {{ all: object }}
+steps:
+  - {{ id: ship, agent: Send it., graph: {{ provider: {PARCEL}, graph: parcel, facts: {{ {path}: inputs.all }} }} }}
+  - {{ id: end, finish: sent }}
+"
+    );
+    let deepest = (0..61).fold(json!({}), |within, _| json!({ "b": within }));
+    let run = org.run("deep", &rest, json!({ "all": deepest }));
+    let claim = json!({ "runId": run["run"]["id"], "stepId": "ship", "requestId": fresh() });
+    let claimed = org.agent.exact("claim", claim.clone()).unwrap();
+    assert_eq!(org.agent.exact("claim", claim).unwrap(), claimed);
+    let run = guidance(&claimed)["run"]["id"].clone();
+    let kept = org.agent.ok("checkpoint_graph_run", json!({ "graphRunId": run }));
+    let resumed = org.agent.ok("resume_graph_run", json!({ "checkpoint": kept["checkpoint"] }));
+    let facts = &read(&org.agent, &resumed)["run"]["facts"];
+    let found = path.split('.').fold(facts, |within, name| &within[name]);
+    assert_eq!(*found, deepest);
 }
