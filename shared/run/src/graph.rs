@@ -119,20 +119,23 @@ pub struct GraphStanding {
     pub status: GraphStatus,
     /// The outcome that it ended with.
     pub outcome: Option<String>,
-    /// The node of the first route; where there is none, the code of the first diagnostic.
+    /// The key that the first route is recorded under; where there is none, the code of the first diagnostic.
     pub place: Option<String>,
+    /// What the first diagnostic says.
+    pub why: Option<String>,
 }
 
 impl GraphStanding {
     /// Why a submission is not accepted; `None` when the graph ended as it should.
     pub(crate) fn issue(&self) -> Option<String> {
+        let or_why = |otherwise| self.why.as_deref().unwrap_or(otherwise);
         let (word, todo) = match (self.status, self.outcome.as_deref()) {
             (GraphStatus::Complete, Some(COMPLETED)) => return None,
             (GraphStatus::Complete, outcome) => (outcome.unwrap_or("complete"), "it must end as completed"),
             (status @ GraphStatus::Actionable, _) => (status.name(), "take this route and record its outcome first"),
             (status @ GraphStatus::WaitingUser, _) => (status.name(), "a person must decide this first"),
-            (status @ GraphStatus::Blocked, _) => (status.name(), "get_graph_run tells what is in the way"),
-            (status @ GraphStatus::Error, _) => (status.name(), "get_graph_run tells what contradicts itself"),
+            (status @ GraphStatus::Blocked, _) => (status.name(), or_why("get_graph_run tells what is in the way")),
+            (status @ GraphStatus::Error, _) => (status.name(), or_why("get_graph_run tells what contradicts itself")),
         };
         let place = self.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
         Some(format!("graph: {word}{place}: {todo}"))
@@ -187,7 +190,7 @@ mod tests {
     fn what_is_not_complete_is_told_with_what_to_do() {
         let told = |status, outcome: Option<&str>, place: Option<&str>| {
             let text = |t: Option<&str>| t.map(str::to_owned);
-            GraphStanding { status, outcome: text(outcome), place: text(place) }.issue()
+            GraphStanding { status, outcome: text(outcome), place: text(place), why: None }.issue()
         };
         use GraphStatus::{Actionable, Blocked, Complete, Error, WaitingUser};
         assert_eq!(told(Complete, Some("completed"), None), None);
@@ -213,5 +216,12 @@ mod tests {
         ] {
             assert_eq!(told(status, outcome, place).as_deref(), Some(expect));
         }
+        let why = |status, place: &str| {
+            let why = Some("What is in the way.".to_owned());
+            GraphStanding { status, outcome: None, place: Some(place.to_owned()), why }.issue().unwrap()
+        };
+        assert_eq!(why(Blocked, "no-route"), "graph: blocked (no-route): What is in the way.");
+        assert_eq!(why(Error, "x"), "graph: error (x): What is in the way.");
+        assert!(why(Actionable, "g/n").ends_with("(g/n): take this route and record its outcome first"));
     }
 }

@@ -12,7 +12,7 @@ mod opening;
 use std::sync::Arc;
 
 use graph::documents::{Outcome, Run};
-use run::Code;
+use run::{ActorKind, Code};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -57,6 +57,20 @@ pub struct GraphRun {
     pub provider: Arc<PublishedProvider>,
     /// The run.
     pub run: Run,
+    /// Who recorded each of its events, by their numbers. Those that a resumed run began with are told by the run that its
+    /// checkpoint names.
+    pub recorded_by: Vec<RecordedBy>,
+}
+
+/// Who recorded an event of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedBy {
+    /// The event's number.
+    pub sequence: u64,
+    /// The caller's subject.
+    pub by: String,
+    /// Whether that is a person.
+    pub kind: ActorKind,
 }
 
 impl GraphRun {
@@ -178,7 +192,8 @@ impl Store {
     ///
     /// `not_found` for a run that this organization does not have; `invalid` for a node that the run's Graph does not
     /// have or whose Outcome nobody records, and over a limit; `forbidden` for a caller who may not; `conflict` with the
-    /// issue `route_revision_stale` for another revision than the run's.
+    /// issue `route_revision_stale` for another revision than the run's, and with an issue that begins `node_not_open` for
+    /// an Outcome of a node that is not open, unless it corrects the one that an Action has.
     pub async fn change_graph_run(
         &self,
         request: &Request<'_>,
@@ -251,7 +266,7 @@ impl Store {
             return Err(Error::refused(Code::NotFound, message));
         };
         let id = format!("g_{}", self.ids.fresh());
-        let GraphRun { provider, run } = from.run;
+        let GraphRun { provider, run, .. } = from.run;
         let run = Run { id: id.clone(), authorities: Vec::new(), ..run };
         let resumed = Happened::resumed(&provider.reference, checkpoint, run);
         let journal = Journal::none(id, provider);

@@ -6,15 +6,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use graph::State;
-use graph::documents::{Evaluation, StatusCode};
+use graph::documents::StatusCode;
+use graph::{Evaluated, State};
 use process::{Document, GraphBinding};
 use run::{Change, Code, GraphInquiry, GraphStanding, GraphStatus, MappedFacts, Reply};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::catalogue::Version;
-use crate::error::Error;
+use crate::error::{Error, quoted};
 use crate::graph_runs::{GraphRun, Opening};
 use crate::providers::{Pin, PublishedProvider};
 use crate::request::Request;
@@ -23,6 +23,9 @@ use crate::table::Op;
 
 /// Most names that an issue lists to choose from.
 const LISTED_NAMES: usize = 10;
+
+/// Most characters of a diagnostic's message that a submission is told.
+const WHY_CHARS: usize = 600;
 
 /// The published version of a provider that a version of a process keeps for the graph of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,14 +143,17 @@ impl Store {
             Error::Refused(refusal) => broken(refusal.message),
             other => other,
         })?;
-        let GraphRun { provider, run } = &read;
+        let GraphRun { provider, run, .. } = &read;
         let state = State { facts: inquiry.facts.over(&run.facts), ..run.state() };
         let standing = match graph::evaluate(&provider.provider, &run.graph, &run.entry, &state) {
-            Ok(evaluated) => told(&evaluated.evaluation),
+            Ok(evaluated) => told(&evaluated),
             // With these facts, which are the submission's: as the run stands it can be evaluated.
-            Err(failure) => {
-                GraphStanding { status: GraphStatus::Error, outcome: None, place: Some(failure.code.to_string()) }
-            }
+            Err(failure) => GraphStanding {
+                status: GraphStatus::Error,
+                outcome: None,
+                place: Some(failure.code.to_string()),
+                why: None,
+            },
         };
         Ok((standing, self.graph_run_unchanged(org, &read)))
     }
@@ -187,9 +193,11 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// An evaluation as a submission is held to it.
-fn told(evaluation: &Evaluation) -> GraphStanding {
+fn told(evaluated: &Evaluated) -> GraphStanding {
+    let Evaluated { evaluation, candidates, .. } = evaluated;
     let word = |outcome| serde_json::to_value(outcome).ok().and_then(|word| word.as_str().map(str::to_owned));
-    let route = evaluation.primary_route.as_ref().map(|route| route.node.clone());
+    let route = candidates.first().map(|open| quoted(&open.state_key));
+    let diagnostic = evaluation.diagnostics.first();
     GraphStanding {
         status: match evaluation.status_code {
             StatusCode::Actionable => GraphStatus::Actionable,
@@ -199,7 +207,8 @@ fn told(evaluation: &Evaluation) -> GraphStanding {
             StatusCode::Error => GraphStatus::Error,
         },
         outcome: evaluation.outcome.and_then(word),
-        place: route.or_else(|| evaluation.diagnostics.first().map(|told| told.code.to_string())),
+        place: route.or_else(|| diagnostic.map(|told| told.code.to_string())),
+        why: diagnostic.map(|told| told.message.chars().take(WHY_CHARS).collect()),
     }
 }
 

@@ -147,7 +147,11 @@ impl Store {
         };
         let message = match latest {
             Some(latest) => format!("`{id}` has no {what} {text}; the latest version is {}.", latest.version),
-            None => format!("No Provider `{}` here. Call list_providers for the published ones.", quoted(id)),
+            None => format!(
+                "No Provider `{}` here. The tool list_providers and the command `procession provider list` name the published \
+                 ones.",
+                quoted(id)
+            ),
         };
         Ok(Error::refused(Code::NotFound, message))
     }

@@ -83,23 +83,128 @@ async fn a_gate_is_a_persons_to_resolve_or_an_authoritys_while_it_is_open() {
         for given in [&[][..], &["other"]] {
             let run = ready(given).await;
             assert_eq!(record(actor, &run, "release/approve").await, may, "{actor:?} {given:?}");
+            assert!(may || record(&ann, &run, "release/approve").await);
             assert_eq!(record(actor, &run, "release/sign").await, may, "{actor:?} {given:?}");
         }
         let run = ready(&["lead"]).await;
         assert_eq!(record(actor, &run, "release/approve").await, by_authority, "{actor:?}");
+        assert!(by_authority || record(&ann, &run, "release/approve").await);
         assert_eq!(record(actor, &run, "release/sign").await, may, "it is not delegatable: {actor:?}");
     }
-    // Not before the gate is reached, and not once it is resolved.
+    // Not before the gate is reached, and not once it is resolved, whoever asks.
+    let early = async |actor: &Actor, run: &str| {
+        let answer = change(&world, actor, run, outcome("release/approve", Outcome::Completed)).await;
+        let (code, issues) = code(answer);
+        assert_eq!(code, Code::Conflict, "{issues:?}");
+        assert!(issues[0].starts_with("node_not_open: release/approve is not open"), "{issues:?}");
+    };
     let run = start(&world, json!({})).await;
     change(&world, &ann, &run, authorities(&["lead"])).await.unwrap();
-    assert!(!record(&bot, &run, "release/approve").await);
+    early(&bot, &run).await;
+    early(&ann, &run).await;
     assert!(record(&bot, &run, "release/prepare").await);
     assert!(record(&bot, &run, "release/checks>checks/lint").await);
     assert!(record(&bot, &run, "release/approve").await);
-    assert!(!record(&bot, &run, "release/approve").await);
+    early(&bot, &run).await;
+    early(&ann, &run).await;
     assert!(record(&ann, &run, "release/sign").await);
     let evaluation = world.store.graph_run(ORG, &run).await.unwrap().evaluated().unwrap().evaluation;
     assert_eq!((evaluation.status_code, evaluation.outcome), (StatusCode::Complete, Some(Outcome::Completed)));
+}
+
+const ORDERED: &str = "schema: agent-graph.graph.v1
+id: close
+entrypoints: { default: count }
+nodes:
+  - { id: count, kind: action, reasonCode: route.count, action: do.yaml, satisfiedBy: [{ path: counted, exists: true }] }
+  - { id: agree, kind: gate, reasonCode: route.agree, gate: { id: a, prompt: Well?, authority: lead } }
+  - { id: file, kind: action, reasonCode: route.file, action: do.yaml, requiresFacts: [{ path: folder, equals: open }] }
+  - { id: lock, kind: action, reasonCode: route.lock, action: do.yaml }
+  - { id: done, kind: terminal, terminalOutcome: completed }
+edges:
+  - { from: count, to: agree }
+  - { from: agree, to: file }
+  - { from: file, to: lock }
+  - { from: lock, to: done }
+  - { from: lock, to: count, kind: repeat, outcomes: [failed] }
+";
+
+#[tokio::test]
+async fn an_outcome_is_recorded_of_what_is_open_or_corrects_one() {
+    let world = world().await;
+    let (bot, ann) = (agent("bot"), person("ann", &[]));
+    let files = [
+        ("provider.yaml", "schema: agent-graph.provider.v1\nid: acme/close\nversion: 1.0.0\ngraphs: [close.yaml]\n"),
+        ("close.yaml", ORDERED),
+        ("do.yaml", "schema: agent-graph.action.v1\nid: do\nrunner: command\neffect: write\ncommand: make\n"),
+    ];
+    let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
+    publish(&world, ORG, &built(files.into())).await.unwrap();
+    let request = Request::new(ORG, &bot, "start_graph_run", "s", &Map::new());
+    let started =
+        world.store.start_graph_run(&request, "acme/close", Pin::Latest, "close", "default", Map::new()).await;
+    let id = started.unwrap().run.id;
+    let record = async |actor: &Actor, node: &str, word: Outcome| change(&world, actor, &id, outcome(node, word)).await;
+    // Each refusal, by what its issue says, while nothing is written.
+    let refused = async |actor: &Actor, node: &str, said: &[&str]| {
+        let stored = world.stored("");
+        let (code, issues) = code(record(actor, node, Outcome::Completed).await);
+        assert_eq!((code, issues.len()), (Code::Conflict, 1), "{issues:?}");
+        assert!(issues[0].starts_with(&format!("node_not_open: {node} is not open")), "{issues:?}");
+        assert!(said.iter().all(|said| issues[0].contains(said)), "{said:?}: {issues:?}");
+        assert_eq!(world.stored(""), stored);
+    };
+    let done = async |actor: &Actor, node: &str| drop(record(actor, node, Outcome::Completed).await.unwrap());
+    for node in ["close/lock", "close/file", "close/agree"] {
+        refused(&bot, node, &["open now: close/count"]).await;
+        refused(&ann, node, &["open now: close/count"]).await;
+    }
+    // What was said and not proven can be said otherwise; what the facts prove by themselves is not said.
+    done(&bot, "close/count").await;
+    refused(&bot, "close/lock", &["no node is open now"]).await;
+    record(&bot, "close/count", Outcome::Partial).await.unwrap();
+    done(&bot, "close/count").await;
+    change(&world, &bot, &id, facts(json!({ "counted": 3 }))).await.unwrap();
+    refused(&bot, "close/lock", &["open now: close/agree (a person's)"]).await;
+    done(&ann, "close/agree").await;
+    // A gate is not corrected, an action whose facts are missing is not open, and both are told why.
+    refused(&ann, "close/agree", &["what was said of a gate stands", "no node is open now"]).await;
+    refused(&bot, "close/file", &["requires Facts that do not hold: folder must be"]).await;
+    change(&world, &bot, &id, facts(json!({ "folder": "open" }))).await.unwrap();
+    done(&bot, "close/file").await;
+    // A repeat opens nothing that the facts prove.
+    record(&bot, "close/lock", Outcome::Failed).await.unwrap();
+    done(&bot, "close/lock").await;
+    let run = world.store.graph_run(ORG, &id).await.unwrap();
+    assert_eq!(run.evaluated().unwrap().evaluation.status_code, StatusCode::Complete);
+    assert_eq!(run.run.outcomes.len(), 4);
+
+    let second = Request::new(ORG, &bot, "start_graph_run", "t", &Map::new());
+    let facts = Map::from_iter([("counted".to_owned(), json!(1))]);
+    let started = world.store.start_graph_run(&second, "acme/close", Pin::Latest, "close", "default", facts).await;
+    let proven = change(&world, &bot, &started.unwrap().run.id, outcome("close/count", Outcome::Completed)).await;
+    let (_, issues) = code(proven);
+    let said = "node_not_open: close/count is not open; open now: close/agree (a person's)";
+    assert_eq!(issues, [said], "what the facts prove is behind");
+}
+
+#[tokio::test]
+async fn everybody_can_see_who_recorded_what() {
+    let world = world().await;
+    let (bot, ann) = (agent("bot"), person("ann", &[]));
+    let id = start(&world, json!({})).await;
+    change(&world, &bot, &id, outcome("release/prepare", Outcome::Completed)).await.unwrap();
+    change(&world, &ann, &id, authorities(&["lead"])).await.unwrap();
+    let kept = change(&world, &bot, &id, GraphCommand::Checkpoint).await.unwrap();
+    let told = |run: &GraphRun| {
+        let told = run.recorded_by.iter().map(|one| format!("{} {} {:?}", one.sequence, one.by, one.kind));
+        told.collect::<Vec<_>>()
+    };
+    let all = ["1 bot Agent", "2 bot Agent", "3 ann Person", "4 bot Agent"];
+    assert_eq!(told(&kept), all);
+    assert_eq!(told(&world.under(None).store.graph_run(ORG, &id).await.unwrap()), all);
+    let resumed = resume_as(&world, "r", ORG, &ann, &kept.checkpoint().unwrap()).await.unwrap();
+    assert_eq!(told(&resumed), ["5 ann Person"]);
 }
 
 #[tokio::test]

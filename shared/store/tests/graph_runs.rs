@@ -134,6 +134,7 @@ async fn a_repeated_call_gets_its_first_answer_and_writes_nothing() {
         (&ann, authorities(&["lead"])),
         (&bot, GraphCommand::Checkpoint),
         (&bot, GraphCommand::Facts { facts: Map::new(), replace: true }),
+        (&bot, outcome("release/checks>checks/lint", Outcome::Completed)),
         (&ann, outcome("release/approve", Outcome::Completed)),
     ];
     let mut answers = Vec::new();

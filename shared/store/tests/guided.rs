@@ -42,7 +42,21 @@ steps:
 ---
 ";
 
-const UNFINISHED: &str = "graph: waiting-user (approve): a person must decide this first";
+const UNFINISHED: &str = "graph: waiting-user (release/approve): a person must decide this first";
+
+const LINT: &str = "release/checks>checks/lint";
+
+/// The same with the graph from its first action on.
+fn whole() -> String {
+    RELEASE.replace("entry: hotfix", "entry: default")
+}
+
+/// Records that the actions before the gates are done.
+async fn act(world: &World, graph_run: &str) {
+    for node in ["release/prepare", LINT] {
+        change(world, &agent("bot"), graph_run, outcome(node, Outcome::Completed)).await.unwrap();
+    }
+}
 
 /// A world with the provider and this process, and a run of it whose first step is done.
 async fn begun(source: &str) -> (World, String) {
@@ -208,9 +222,10 @@ async fn rework_begins_a_new_run() {
 
 #[tokio::test]
 async fn an_outcome_that_comes_between_is_seen() {
-    let (world, run) = begun(RELEASE).await;
+    let (world, run) = begun(&whole()).await;
     let claimed = claim(&world, "c", "bot", &run).await.unwrap();
     let id = claimed.graph.as_ref().unwrap().run.id.clone();
+    act(&world, &id).await;
     resolve(&world, &id).await;
     let (go, hold) = tokio::sync::oneshot::channel();
     *world.probe.hold.lock().unwrap() = Some(hold);
@@ -219,17 +234,17 @@ async fn an_outcome_that_comes_between_is_seen() {
         while world.probe.hold.lock().unwrap().is_some() {
             tokio::task::yield_now().await;
         }
-        change(&world, &operator(), &id, outcome("release/sign", Outcome::Failed)).await.unwrap();
+        change(&world, &operator(), &id, outcome(LINT, Outcome::Failed)).await.unwrap();
         go.send(()).unwrap();
     });
     let (code, issues) = code(refused);
     assert_eq!((code, issues.len()), (Code::NotAccepted, 1), "{issues:?}");
     assert!(issues[0].starts_with("graph: "), "{issues:?}");
-    change(&world, &operator(), &id, outcome("release/sign", Outcome::Completed)).await.unwrap();
+    change(&world, &operator(), &id, outcome(LINT, Outcome::Completed)).await.unwrap();
     submit(&world, "t", &run, held, json!({})).await.unwrap();
 }
 
-/// Says yes, and while it thinks a person takes back what they said in this run of a graph.
+/// Says yes, and while it thinks somebody corrects what was said in this run of a graph.
 struct Slow {
     world: World,
     graph_run: OnceLock<String>,
@@ -244,7 +259,7 @@ impl Evaluator for Slow {
     async fn answer(&self, _: &run::Inquiry) -> Result<Vec<run::Answer>, String> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         if let Some(graph_run) = self.graph_run.get() {
-            let failed = outcome("release/sign", Outcome::Failed);
+            let failed = outcome(LINT, Outcome::Failed);
             change(&self.world, &operator(), graph_run, failed).await.unwrap();
         }
         Ok(vec![run::Answer::Yes(1.0)])
@@ -257,13 +272,14 @@ async fn an_outcome_that_comes_while_a_check_is_asked_is_seen() {
         let base = graphs::world().await;
         let slow = Arc::new(Slow { world: base.clone(), graph_run: OnceLock::new(), asked: AtomicU32::new(0) });
         let world = base.under(Some(slow.clone()));
-        let source = RELEASE.replace("    agent: Ship it.\n", "    agent: Ship it.\n    check: Is it shipped?\n");
+        let source = whole().replace("    agent: Ship it.\n", "    agent: Ship it.\n    check: Is it shipped?\n");
         world.publish(ORG, &source).await;
         let run = world.start("release", json!({ "version": "2.0" })).await;
         let cut = world.claim(&agent("bot"), &run, "cut").await;
         submit(&world, "cut", &run, cut, json!({ "tag": "v2" })).await.unwrap();
         let claimed = claim(&world, "c", "bot", &run).await.unwrap();
         let graph_run = claimed.graph.clone().unwrap().run.id;
+        act(&world, &graph_run).await;
         resolve(&world, &graph_run).await;
         if taken_back {
             slow.graph_run.set(graph_run).unwrap();
@@ -378,7 +394,8 @@ async fn whatever_is_not_there_refuses_the_publication_all_at_once() {
         unpublished(&world, &source.concat()).await,
         [
             "roles.editor: bind this role to a group",
-            "steps.a.graph: No Provider `acme/nowhere` here. Call list_providers for the published ones.",
+            "steps.a.graph: No Provider `acme/nowhere` here. The tool list_providers and the command \
+             `procession provider list` name the published ones.",
             "steps.b.graph: `acme/release` has no version 9.0.0; the latest version is 1.0.0.",
             "steps.c.graph: `acme/release` version 1.0.0 has no graph `relaese`; it has checks, release",
             "steps.d.graph: graph `release` of `acme/release` version 1.0.0 has no entry `begin`; it has default, hotfix",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::graph_runs::{record, told};
+use super::graph_runs::{self, record, told};
 use crate::harness::{
     BRIEF_SECONDS, Bundle, Client, Org, PARCEL, at_once, fresh, pass, refused, refused_as, scenarios, states,
 };
@@ -70,7 +70,7 @@ pub(super) fn guidance(claimed: &Value) -> Value {
 }
 
 fn read(client: &Client, graph: &Value) -> Value {
-    client.ok("get_graph_run", json!({ "graphRunId": graph["run"]["id"] }))
+    graph_runs::read(client, graph)
 }
 
 const DECLARED: &str = "parcel/customs>customs/declare";
@@ -118,14 +118,14 @@ fn a_submission_waits_for_the_end_of_the_graph(org: &Org) {
     let graph = guidance(&claimed);
     let submit = || org.agent.submit(&claimed, json!({}), Value::Null);
     let todo = "take this route and record its outcome first";
-    let issue = format!("graph: actionable (declare): {todo}");
+    let issue = format!("graph: actionable ({DECLARED}): {todo}");
     refused(submit(), "not_accepted", &[&issue]);
     assert_eq!(org.agent.view(&run)["data"], run["data"], "nothing changed");
     record(&org.other, &graph, DECLARED, "completed");
-    refused(submit(), "not_accepted", &["graph: waiting-user (release): a person must decide this first"]);
+    refused(submit(), "not_accepted", &["graph: waiting-user (parcel/release): a person must decide this first"]);
     record(&org.staff, &graph, "parcel/release", "completed");
     record(&org.operator, &graph, "parcel/insure", "completed");
-    refused(submit(), "not_accepted", &[&format!("graph: actionable (send): {todo}")]);
+    refused(submit(), "not_accepted", &[&format!("graph: actionable (parcel/send): {todo}")]);
     assert_eq!(told(&record(&org.agent, &graph, "parcel/send", "completed")), "complete completed");
     let view = submit().unwrap();
     assert_eq!(states(&view), "waiting/- pack=done ship=done look=waiting end=-");
@@ -165,7 +165,7 @@ fn all_issues_are_told_at_once(org: &Org) {
             "output.tracking: expected string",
             "output.extra: not declared",
             "next: not allowed, this step has no list of routes",
-            "graph: actionable (send): take this route and record its outcome first",
+            "graph: actionable (parcel/send): take this route and record its outcome first",
         ],
     );
 }
@@ -219,7 +219,7 @@ fn a_gate_within_waits_for_a_person(org: &Org) {
     refused(
         org.agent.submit(&claimed, json!({}), Value::Null),
         "not_accepted",
-        &["graph: waiting-user (insure): a person must decide this first"],
+        &["graph: waiting-user (parcel/insure): a person must decide this first"],
     );
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::authorization::of_another_client;
-use super::graph_runs::{record, told};
+use super::graph_runs::{self, record, told};
 use crate::harness::{Answer, Client, Org, Server, refused_as, scenarios};
 
 scenarios! {
@@ -37,7 +37,7 @@ fn authorize(client: &Client, run: &Value, authorities: Value) -> Answer {
 }
 
 fn read(client: &Client, run: &Value) -> Value {
-    client.ok("get_graph_run", json!({ "graphRunId": run["run"]["id"] }))
+    graph_runs::read(client, run)
 }
 
 fn an_agent_does_not_resolve_a_gate(org: &Org) {
@@ -63,11 +63,12 @@ fn an_authority_lets_agents_resolve_its_gate(org: &Org) {
     assert_eq!(told(&authorized), "actionable release");
     let route = org.agent.ok("get_route", json!({ "graphRunId": run["run"]["id"] }))["route"].clone();
     assert_eq!(route["gate"]["resolution"], "session-authority");
-    assert_eq!(told(&resolve(&org.agent, &run, "parcel/release").unwrap()), "waiting-user insure");
     // Taken away, it resolves nothing any more.
     let without = authorize(&org.staff, &run, json!([])).unwrap();
     assert_eq!(without["run"]["authorities"], json!([]));
     refused_as(resolve(&org.agent, &run, "parcel/release"), "forbidden");
+    authorize(&org.staff, &run, json!(["shipping"])).unwrap();
+    assert_eq!(told(&resolve(&org.agent, &run, "parcel/release").unwrap()), "waiting-user insure");
 }
 
 fn a_gate_that_is_not_delegatable_stays_a_persons(org: &Org) {

@@ -20,6 +20,7 @@ scenarios! {
         organizations_have_providers_of_their_own,
         a_files_link_opens_the_bytes_of_its_digest,
         each_kind_of_resource_has_its_location,
+        any_file_of_a_bundle_is_located_by_its_path,
         what_is_not_there_is_not_found,
     ],
     own: [a_link_opens_one_file_and_only_whole],
@@ -59,7 +60,8 @@ fn a_published_version_never_changes(org: &Org) {
     let first = publish(org, Bundle::parcel().arguments()).unwrap();
     let other = Bundle::changed(&[("actions/weigh.yaml", "scales --grams", "scales --ounces")]);
     assert_ne!(json!(other.digest), first["digest"]);
-    refused(publish(org, other.arguments()), "conflict", &["version_published"]);
+    let error = refused_as(publish(org, other.arguments()), "conflict");
+    assert!(error.issues[0].starts_with("version_published: 1.0.0 has other content; raise `version`"), "{error:?}");
     assert_eq!(org.agent.pages("list_providers", json!({})), [first]);
     // A request id is used for one call alone.
     let mut arguments = Bundle::parcel().arguments();
@@ -208,6 +210,7 @@ fn a_files_link_opens_the_bytes_of_its_digest(org: &Org) {
         let opened = anonymous("GET", located["url"].as_str().unwrap(), None);
         assert_eq!(opened.status, 200, "{id}: {}", opened.text());
         assert_eq!(opened.body, bundle.files[path], "{id}");
+        assert_eq!(located["path"], path, "{id}");
         assert_eq!(located["digest"], digest(&opened.body), "{id}");
         assert_eq!(location["digest"], located["digest"], "{id}");
         let kind = opened.headers["content-type"].to_str().unwrap();
@@ -250,8 +253,31 @@ fn each_kind_of_resource_has_its_location(org: &Org) {
     assert_eq!(hosted["location"]["materialize"]["input"], input);
     assert_eq!(hosted["location"]["materialize"]["handler"], "parcel.carriers/v1");
     assert_eq!(hosted["location"]["materialize"]["output_schema"], "acme.carriers/v1");
-    for made in [made, hosted] {
-        assert!(made.get("url").is_none() && made.get("digest").is_none(), "{made}");
+    // The file of what an action makes is that action, which says how.
+    for (made, path) in [(made, "actions/stock.yaml"), (hosted, "actions/carriers.yaml")] {
+        opens(&made, path);
+    }
+}
+
+/// That a located file is this one, and opens.
+#[track_caller]
+fn opens(located: &Value, path: &str) {
+    let bytes = &Bundle::parcel().files[path];
+    assert_eq!((&located["path"], &located["digest"]), (&json!(path), &json!(digest(bytes))));
+    assert_eq!(anonymous("GET", located["url"].as_str().unwrap(), None).body, *bytes, "{path}");
+}
+
+fn any_file_of_a_bundle_is_located_by_its_path(org: &Org) {
+    let bundle = Bundle::parcel();
+    org.provide(&bundle);
+    // From a route to the script that it runs, as an agent elsewhere fetches it.
+    let state = json!({ "provider": PARCEL, "graph": "parcel", "entry": "again" });
+    let route = org.agent.ok("get_route", state)["route"].clone();
+    let script = route["commandPlan"][0]["entry"].as_str().unwrap_or("scripts/send.sh").to_owned();
+    for path in [script.as_str(), "actions/send.yaml", "graphs/parcel.yaml", "provider.yaml"] {
+        let located = org.agent.ok("locate_resource", json!({ "provider": PARCEL, "id": path }));
+        assert_eq!((&located["provider"], located.get("location")), (&bundle.asked(), None), "{path}");
+        opens(&located, path);
     }
 }
 

@@ -12,6 +12,8 @@ scenarios! {
         a_run_goes_from_its_start_to_complete,
         an_outcome_is_of_a_node_that_takes_one,
         an_outcome_of_another_revision_is_refused,
+        an_outcome_is_of_a_node_that_is_open,
+        who_recorded_what_is_told,
         facts_are_merged_or_replaced,
         a_repeat_begins_anew,
         a_detail_is_kept_with_its_outcome,
@@ -39,8 +41,11 @@ pub(super) fn record(client: &Client, run: &Value, node: &str, outcome: &str) ->
     try_record(client, run, node, outcome).unwrap_or_else(|e| panic!("{node} {outcome}: {e:?}"))
 }
 
-fn read(client: &Client, run: &Value) -> Value {
-    client.ok("get_graph_run", json!({ "graphRunId": id(run) }))
+/// The run as those answer who change it: without who recorded its events.
+pub(super) fn read(client: &Client, run: &Value) -> Value {
+    let mut run = client.ok("get_graph_run", json!({ "graphRunId": id(run) }));
+    run.as_object_mut().unwrap().remove("recordedBy").unwrap();
+    run
 }
 
 /// The status, and the node of the primary route or the outcome.
@@ -114,6 +119,43 @@ fn an_outcome_of_another_revision_is_refused(org: &Org) {
     refused(record(first), "conflict", &["route_revision_stale"]);
     assert_eq!(read(&org.agent, &run), after, "nothing was recorded");
     record(&after["evaluation"]["revision"]).unwrap();
+}
+
+fn an_outcome_is_of_a_node_that_is_open(org: &Org) {
+    let run = org.parcel();
+    let early = |client: &Client, node: &str, open: &str| {
+        let error = refused_as(try_record(client, &run, node, "completed"), "conflict");
+        assert_eq!(error.issues, [format!("node_not_open: {node} is not open; {open}")]);
+    };
+    for client in [&org.agent, &org.staff, &org.operator] {
+        for node in ["parcel/send", "parcel/release", DECLARED] {
+            early(client, node, "open now: parcel/weigh");
+        }
+    }
+    assert_eq!(read(&org.agent, &run), run, "nothing was recorded");
+    org.agent.ok("set_facts", json!({ "graphRunId": id(&run), "facts": { "parcel": { "weight": 812 } } }));
+    record(&org.agent, &run, DECLARED, "failed");
+    early(&org.staff, "parcel/release", "no node is open now");
+    assert_eq!(told(&record(&org.agent, &run, DECLARED, "completed")), "waiting-user release", "corrected");
+    early(&org.agent, "parcel/send", "open now: parcel/release (a person's)");
+}
+
+fn who_recorded_what_is_told(org: &Org) {
+    let run = org.parcel();
+    record(&org.other, &run, "parcel/weigh", "unverified");
+    org.staff.ok("set_authorities", json!({ "graphRunId": id(&run), "authorities": [] }));
+    let shown = org.outsider.ok("get_graph_run", json!({ "graphRunId": id(&run) }));
+    let told: Vec<(u64, &str)> = shown["recordedBy"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            assert!(!one["by"].as_str().unwrap().is_empty());
+            (one["sequence"].as_u64().unwrap(), one["kind"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(told, [(1, "agent"), (2, "agent"), (3, "person")]);
+    assert_ne!(shown["recordedBy"][0]["by"], shown["recordedBy"][1]["by"]);
 }
 
 fn facts_are_merged_or_replaced(org: &Org) {

@@ -186,10 +186,7 @@ fn some_facts(world: &World) -> Map<String, Value> {
 async fn over_a_run(world: &Arc<World>, org: &'static str) {
     let runs = world.checker().graphs.runs_of(org);
     let Some(run) = world.pick(&runs).cloned() else { return };
-    let seen = match world.chance(600) {
-        true => read(world, async |s| s.graph_run(org, &run).await).await,
-        false => None,
-    };
+    let seen = read(world, async |s| s.graph_run(org, &run).await).await;
     let everybody: Vec<Actor> = agents().into_iter().chain(people()).collect();
     let mut calls = Vec::new();
     for _ in 0..=world.below(5) {
@@ -206,7 +203,7 @@ async fn over_a_run(world: &Arc<World>, org: &'static str) {
                 let authorities = given.iter().map(|name| (*name).to_owned()).collect();
                 changed(&run, GraphCommand::Authorities { authorities })
             }
-            _ => recorded(world, &run, seen.as_ref().filter(|_| world.chance(500))),
+            _ => recorded(world, &run, seen.as_ref()),
         };
         calls.push(asked(world, org, who, act));
     }
@@ -222,13 +219,16 @@ fn changed(run: &str, command: GraphCommand) -> GraphAct {
 }
 
 fn recorded(world: &World, run: &str, seen: Option<&GraphRun>) -> GraphAct {
-    let node = match world.below(20) {
-        0 => *world.pick(&NO_KEYS).unwrap(),
-        1..=6 => "main/approve",
+    // Mostly what is open; now and then what is not, or not any more.
+    let open = seen.and_then(|seen| Some(seen.evaluated().unwrap().candidates.first()?.state_key.clone()));
+    let node = match (world.below(20), open) {
+        (0, _) => *world.pick(&NO_KEYS).unwrap(),
+        (1..=12, Some(open)) => KEYS.into_iter().find(|key| *key == open).unwrap(),
         _ => *world.pick(&KEYS).unwrap(),
     };
     let outcome = if world.chance(700) { Outcome::Completed } else { *world.pick(&OUTCOMES).unwrap() };
     let detail = world.chance(300).then(|| json!(world.below(100)));
+    let seen = seen.filter(|_| world.chance(300));
     let revision = seen.map(|seen| seen.evaluated().unwrap().evaluation.revision);
     let command = GraphCommand::Record { node: node.to_owned(), outcome, detail, revision };
     GraphAct::Change { run: run.to_owned(), command, seen: seen.map(GraphRun::sequence) }

@@ -82,6 +82,7 @@ fn no_seed_breaks_a_promise() {
         "a graph's run resumed",
         "a gate resolved by an authority",
         "an outcome for a revision",
+        "an outcome corrected",
     ] {
         assert!(seeds < 100 || all.seen.contains_key(what), "`{what}` never happened: {:?}", all.seen);
     }

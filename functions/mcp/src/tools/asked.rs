@@ -54,7 +54,7 @@ impl Question {
             return Err(store::Error::refused(Code::Forbidden, denied.message));
         }
         if let Some(run) = self.graph_run_id {
-            let GraphRun { provider, run } = call.store.graph_run(call.org(), &run).await?;
+            let GraphRun { provider, run, .. } = call.store.graph_run(call.org(), &run).await?;
             return Ok(Asked { provider, state: run.state(), graph: run.graph, entry: run.entry });
         }
         let Question { provider: Some(provider), version, digest, graph: Some(graph), entry, .. } = &self else {

@@ -88,7 +88,7 @@ pub(crate) struct RunShown {
 
 /// A run as its tools show it.
 pub(super) fn shown(read: GraphRun) -> Result<RunShown, store::Error> {
-    let GraphRun { provider, run } = read;
+    let GraphRun { provider, run, .. } = read;
     let evaluated = graph::evaluate(&provider.provider, &run.graph, &run.entry, &run.state()).map_err(refused)?;
     Ok(RunShown { run, provider: ProviderAsked::from(&*provider), evaluation: evaluated.evaluation })
 }

@@ -32,7 +32,7 @@ impl Guidance {
     /// The evaluation of a run and its primary route.
     pub(super) fn of(read: GraphRun) -> Result<Guidance, store::Error> {
         let evaluation = read.evaluated()?.evaluation;
-        let GraphRun { provider, run } = read;
+        let GraphRun { provider, run, .. } = read;
         let route = evaluation.primary_route.as_ref().map(|primary| {
             let request = RouteRequest {
                 graph: &run.graph,

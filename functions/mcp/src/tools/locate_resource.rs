@@ -1,7 +1,8 @@
-//! `locate_resource`: where a resource of a provider is.
+//! `locate_resource`: where a resource of a provider is, or any other file of its bundle.
 
 use async_trait::async_trait;
-use graph::documents::ResourceLocation;
+use graph::documents::{Resource, ResourceLocation};
+use run::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +24,7 @@ pub(crate) struct Arguments {
     #[serde(default)]
     #[schemars(with = "String")]
     digest: Option<String>,
-    /// The resource's id, or its path in the bundle.
+    /// The resource's id, or the path of any file in the bundle: an action's, a script's.
     id: String,
 }
 
@@ -33,23 +34,27 @@ pub(crate) struct Arguments {
 pub(crate) struct Located {
     /// The provider that was asked.
     provider: ProviderAsked,
-    /// Its location; a file's path is the one it has in the bundle.
-    location: ResourceLocation,
-    /// Of a file: opens its bytes without a token, for some minutes.
+    /// The resource's location; not there for a file that is no resource.
     #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
-    /// Of a file: the digest of its bytes, sha256:….
-    #[serde(skip_serializing_if = "Option::is_none")]
-    digest: Option<String>,
+    #[schemars(with = "ResourceLocation")]
+    location: Option<ResourceLocation>,
+    /// The path of the file in the bundle; of a resource that an action makes, the path of that action.
+    path: String,
+    /// Opens the bytes of that file without a token, for some minutes.
+    url: String,
+    /// The digest of those bytes, sha256:….
+    digest: String,
 }
 
 #[async_trait]
 impl Tool for LocateResource {
     const NAME: &'static str = "locate_resource";
     const TITLE: &'static str = "Locate a resource";
-    const DESCRIPTION: &'static str = "Tells where a resource of a provider is. A file: a url that opens its bytes for some \
-        minutes, their digest to hold them to, and its path in the bundle. Anything else: the action or the host's handler \
-        that makes it. Give the provider's digest as the route showed it, so that you read the version you act on.";
+    const DESCRIPTION: &'static str = "Tells where a resource of a provider is, or any file of its bundle by path: a url that \
+        opens its bytes for some minutes, their digest to hold them to, and its path in the bundle. What an action makes is \
+        not there yet, and the server makes nothing: the file is that action, which names the command, or the script and \
+        runtime; fetch the script by its path, run it yourself, and what it writes is the resource. For a host action the \
+        location says which handler of yours makes it, and from what. Give the provider's digest as the route showed it, so that you read the version you act on.";
     const READ_ONLY: bool = true;
     type Arguments = Arguments;
     type Data = Located;
@@ -58,14 +63,33 @@ impl Tool for LocateResource {
         let Arguments { provider, version, digest, id } = arguments;
         let pin = pin(version.as_deref(), digest.as_deref())?;
         let published = call.store.provider(call.org(), &provider, pin).await?;
-        let location = graph::locate(&published.provider, &places(), &id).map_err(refused)?;
-        let (url, digest) = match &location {
-            ResourceLocation::File(file) => {
-                let url = call.store.provider_link(call.org(), &published, &file.file_path).await?;
-                (Some(url), Some(file.digest.clone()))
+        let known = &published.provider;
+        let (location, path) = match graph::locate(known, &places(), &id) {
+            Ok(location) => {
+                let path = file(known, &location);
+                (Some(location), path)
             }
-            ResourceLocation::GraphAction(_) | ResourceLocation::HostAction(_) => (None, None),
+            Err(_) if known.files.contains_key(&id) => (None, id),
+            Err(failure) => return Err(refused(failure)),
         };
-        Ok(Located { provider: ProviderAsked::from(&*published), location, url, digest })
+        let Some(digest) = known.files.get(&path).cloned() else {
+            let message = format!("The provider `{provider}` has no file `{path}` that makes the resource.");
+            return Err(Refusal::new(Code::NotFound, message).into());
+        };
+        let url = call.store.provider_link(call.org(), &published, &path).await?;
+        Ok(Located { provider: ProviderAsked::from(&*published), location, path, url, digest })
+    }
+}
+
+/// The path of the file that a resource is, or of the action that makes it.
+fn file(provider: &graph::Provider, location: &ResourceLocation) -> String {
+    if let ResourceLocation::File(file) = location {
+        return file.file_path.clone();
+    }
+    let made = provider.resources.values().find(|known| known.value.id() == location.id());
+    match made.map(|known| &known.value) {
+        Some(Resource::GraphAction(made)) => made.materializer.clone(),
+        Some(Resource::HostAction(made)) => made.materializer.clone(),
+        Some(Resource::File(_)) | None => String::new(),
     }
 }

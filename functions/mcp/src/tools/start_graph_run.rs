@@ -44,7 +44,8 @@ impl Tool for StartGraphRun {
     const TITLE: &'static str = "Start a graph run";
     const DESCRIPTION: &'static str = "Starts a run of a provider's graph: a shared memory of facts, outcomes and events, which \
         keeps the provider's version for life. Returns it with its first evaluation. Then, until the evaluation is complete: \
-        get_route, do what it says with your own tools, record_outcome.";
+        get_route, which gives the commands, the resources and the key to record under; do what it says with your own tools; \
+        record_outcome.";
     type Arguments = Arguments;
     type Data = RunShown;
 

@@ -218,7 +218,7 @@ impl Play {
     /// The graph of a step will stand so when it is next evaluated.
     pub fn stands(&mut self, status: GraphStatus, outcome: Option<&str>, place: Option<&str>) -> &mut Play {
         let text = |t: Option<&str>| t.map(str::to_owned);
-        self.standings.push_back(GraphStanding { status, outcome: text(outcome), place: text(place) });
+        self.standings.push_back(GraphStanding { status, outcome: text(outcome), place: text(place), why: None });
         self
     }
 

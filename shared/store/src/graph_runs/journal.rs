@@ -6,11 +6,11 @@
 use std::sync::Arc;
 
 use graph::documents::{Outcome, Run};
-use run::{Actor, Code, Refusal, Time};
+use run::{Actor, ActorKind, Code, Refusal, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{GraphRun, checkpoint_name};
+use super::{GraphRun, RecordedBy, checkpoint_name};
 use crate::error::Error;
 use crate::keys;
 use crate::lists::{doc, read};
@@ -29,10 +29,17 @@ pub(super) struct Entry {
     sequence: u64,
     at: Time,
     by: String,
+    kind: ActorKind,
     tool: String,
     /// Bytes of the events up to this one, as JSON.
     total_bytes: usize,
     event: Happened,
+}
+
+impl Entry {
+    fn recorded_by(&self) -> RecordedBy {
+        RecordedBy { sequence: self.sequence, by: self.by.clone(), kind: self.kind }
+    }
 }
 
 /// What happened, with all that the run after it is made from.
@@ -127,7 +134,7 @@ impl Journal {
             authorities: Vec::new(),
             events: Vec::new(),
         };
-        Journal { run: GraphRun { provider, run }, at: Time::from_millis(0), total_bytes: 0 }
+        Journal { run: GraphRun { provider, run, recorded_by: Vec::new() }, at: Time::from_millis(0), total_bytes: 0 }
     }
 
     /// The run after this happened.
@@ -186,6 +193,7 @@ impl Store {
                 other => other,
             })?;
             journal.total_bytes = entry.total_bytes;
+            journal.run.recorded_by.push(entry.recorded_by());
             let sequence = journal.run.sequence();
             if sequence != entry.sequence {
                 return Err(broken(format!("entry {} is the run's event {sequence}", entry.sequence)));
@@ -221,10 +229,12 @@ impl Store {
             sequence: after.run.sequence(),
             at,
             by: actor.subject.clone(),
+            kind: actor.kind,
             tool: tool.to_owned(),
             total_bytes: after.total_bytes,
             event: happened,
         };
+        after.run.recorded_by.push(entry.recorded_by());
         let key = keys::graph_journal(org, &after.run.run.id, entry.sequence);
         let item = Item { key, tag: String::new(), doc: doc(&entry)? };
         Ok((after, Op::Put { item, when: When::Absent }))

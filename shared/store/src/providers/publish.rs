@@ -77,7 +77,11 @@ impl Store {
                      bundle under another version.",
                     there.digest
                 );
-                return Err(Refusal::new(Code::Conflict, message).issue("version_published").into());
+                let issue = format!(
+                    "version_published: {version} has other content; raise `version` in the provider's manifest, build it again \
+                     and publish that (the tool list_providers or `procession provider list` shows the latest version)"
+                );
+                return Err(Refusal::new(Code::Conflict, message).issue(issue).into());
             }
             None => {
                 if !*stored {

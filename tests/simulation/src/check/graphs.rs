@@ -43,6 +43,16 @@ impl Followed {
     }
 }
 
+/// The nodes in the order in which each opens the next one by being completed.
+const ORDER: [&str; 4] = ["main/make", "main/approve", "main/checks>checks/lint", "main/sign"];
+
+/// Whether a node is open: all before it are completed, and of itself nothing is said, or that it is to be done.
+fn open(at: &Standing, node: &str) -> bool {
+    let said = |node: &str| at.outcomes.get(node).map(String::as_str);
+    ORDER.iter().take_while(|before| **before != node).all(|before| said(before) == Some("completed"))
+        && said(node).is_none_or(|said| said == "pending")
+}
+
 /// What is known of Graphs.
 #[derive(Debug, Default)]
 pub struct Graphs {
@@ -116,9 +126,10 @@ impl Graphs {
             Did::Other(told) => told["graphRun"] == stored.run && told["sequence"] == sequence,
             Did::Run(_) => false,
         };
-        let subject = record.caller.split_once(':').map_or("", |(_, subject)| subject);
+        let (kind, subject) = record.caller.split_once(':').unwrap_or_default();
         let at = entry["at"].as_str().unwrap().to_owned();
-        if !told || entry["by"] != subject || entry["tool"] != record.tool.as_str() || record.at.to_string() != at {
+        let by = entry["by"] == subject && entry["kind"] == kind;
+        if !told || !by || entry["tool"] != record.tool.as_str() || record.at.to_string() != at {
             bad.push(format!("the record of its request tells something else: {record:?}"));
         }
         let id = (stored.org.to_owned(), stored.run.to_owned());
@@ -245,10 +256,14 @@ impl Graphs {
         if !person && node == "main/sign" {
             bad.push("an agent resolved a gate that is not to be delegated".to_owned());
         }
+        let gate = ["main/approve", "main/sign"].contains(&node);
+        match (open(before, node), before.outcomes.contains_key(node) && !gate) {
+            (true, _) => {}
+            (false, true) => self.seen.push("an outcome corrected"),
+            (false, false) => bad.push(format!("{node} was recorded while it was not open, at {before:?}")),
+        }
         if !person && node == "main/approve" {
-            let is = |node: &str, word: &str| before.outcomes.get(node).is_some_and(|found| found == word);
-            let open = is("main/make", "completed") && !is("main/approve", "completed");
-            if !open || !before.authorities.contains("lead") {
+            if !before.authorities.contains("lead") {
                 bad.push(format!("an agent resolved a gate at {before:?}"));
             }
             self.seen.push("a gate resolved by an authority");
