@@ -3,6 +3,7 @@
 use identity::Caller;
 use serde_json::{Value, json};
 
+use crate::graphs;
 use crate::world::{Desk, with_request};
 
 /// Two agent steps, the second with a file, an approval, a pause and an event; timers on some of them.
@@ -64,6 +65,21 @@ pub enum Case {
     ListProcesses,
     GetProcess,
     Describe,
+    PublishProvider,
+    PublishGuided,
+    ClaimGuided,
+    SubmitGuided,
+    ListProviders,
+    EvaluateGraph,
+    GetRoute,
+    LocateResource,
+    StartGraphRun,
+    RecordOutcome,
+    SetFacts,
+    SetAuthorities,
+    GetGraphRun,
+    CheckpointGraphRun,
+    ResumeGraphRun,
 }
 
 impl Case {
@@ -157,6 +173,59 @@ impl Case {
                 return read(ann, "get_process", json!({ "name": "letter" }));
             }
             Case::Describe => return read(bot, "describe", json!({})),
+            Case::PublishProvider => ("publish_provider", ann, json!({ "files": graphs::bundle() })),
+            Case::PublishGuided => {
+                graphs::deed(desk).await;
+                desk.ok(&ann, "import_process", json!({ "source": graphs::DEED })).await;
+                ("publish_process", ann, json!({ "name": "deed", "roles": {} }))
+            }
+            Case::ClaimGuided => {
+                let run = graphs::deed(desk).await;
+                // The run of the graph that the claim opens.
+                let opened = format!("g_{}_seal_1", run.as_str().unwrap().trim_start_matches("r_"));
+                desk.keep_graph_run(&opened);
+                ("claim", bot, json!({ "runId": run, "stepId": "seal" }))
+            }
+            Case::SubmitGuided => {
+                let token = graphs::sealed(desk).await;
+                ("submit", bot, json!({ "token": token, "output": {}, "summary": "Sealed." }))
+            }
+            Case::ListProviders => {
+                graphs::published(desk).await;
+                return read(bot, "list_providers", json!({}));
+            }
+            Case::EvaluateGraph => {
+                graphs::published(desk).await;
+                return read(bot, "evaluate_graph", graphs::seal());
+            }
+            Case::GetRoute => return read(bot, "get_route", json!({ "graphRunId": graphs::begun(desk).await })),
+            Case::LocateResource => {
+                graphs::published(desk).await;
+                return read(bot, "locate_resource", json!({ "provider": "acme/seal", "id": "wax" }));
+            }
+            Case::StartGraphRun => {
+                graphs::published(desk).await;
+                ("start_graph_run", bot, graphs::seal())
+            }
+            Case::RecordOutcome => {
+                let run = graphs::begun(desk).await;
+                let outcome = json!({ "graphRunId": run, "node": "seal/melt", "outcome": "completed" });
+                ("record_outcome", bot, outcome)
+            }
+            Case::SetFacts => {
+                ("set_facts", bot, json!({ "graphRunId": graphs::begun(desk).await, "facts": { "colour": "red" } }))
+            }
+            Case::SetAuthorities => {
+                let run = graphs::begun(desk).await;
+                ("set_authorities", ann, json!({ "graphRunId": run, "authorities": ["press"] }))
+            }
+            Case::GetGraphRun => {
+                return read(bot, "get_graph_run", json!({ "graphRunId": graphs::begun(desk).await }));
+            }
+            Case::CheckpointGraphRun => {
+                ("checkpoint_graph_run", bot, json!({ "graphRunId": graphs::begun(desk).await }))
+            }
+            Case::ResumeGraphRun => ("resume_graph_run", bot, json!({ "checkpoint": graphs::checkpoint(desk).await })),
         };
         Call { tool, caller, arguments: with_request(desk.request(), arguments) }
     }

@@ -12,6 +12,7 @@
 )]
 
 mod cases;
+mod graphs;
 mod scheduler;
 mod world;
 
@@ -190,6 +191,21 @@ cases! {
     list_processes: ListProcesses,
     read_a_process: GetProcess,
     describe: Describe,
+    publish_a_provider: PublishProvider,
+    publish_a_process_with_a_graph: PublishGuided,
+    claim_a_step_with_a_graph: ClaimGuided,
+    submit_what_a_graph_allows: SubmitGuided,
+    list_providers: ListProviders,
+    evaluate_a_graph: EvaluateGraph,
+    read_a_route: GetRoute,
+    locate_a_resource: LocateResource,
+    start_a_graph_run: StartGraphRun,
+    record_an_outcome: RecordOutcome,
+    set_facts: SetFacts,
+    set_authorities: SetAuthorities,
+    read_a_graph_run: GetGraphRun,
+    checkpoint_a_graph_run: CheckpointGraphRun,
+    resume_a_graph_run: ResumeGraphRun,
 }
 
 #[tokio::test]

@@ -211,6 +211,7 @@ pub struct Desk {
 pub struct Asked {
     late_seconds: i64,
     requests: Vec<String>,
+    graph_runs: Vec<String>,
 }
 
 impl Desk {
@@ -235,6 +236,11 @@ impl Desk {
     /// For the function that is started next, so much time has passed.
     pub fn pass(&mut self, seconds: i64) {
         self.asked.late_seconds += seconds;
+    }
+
+    /// The journal of this run of a graph is looked at in the end.
+    pub fn keep_graph_run(&mut self, run: &str) {
+        self.asked.graph_runs.push(run.to_owned());
     }
 
     /// The names of all tools.
@@ -332,7 +338,7 @@ impl Desk {
         let (world, org) = (&self.world, ORG);
         let mut items: BTreeMap<String, usize> = BTreeMap::new();
         let mut runs = Vec::new();
-        for process in ["letter", "note"] {
+        for process in ["letter", "note", "deed"] {
             for ended in [false, true] {
                 let mut listed = Vec::new();
                 for partition in keys::runs_partitions(org, process, ended) {
@@ -385,8 +391,18 @@ impl Desk {
             ("operators' items", keys::group_inbox(org, "operators")),
             ("catalogue", keys::catalogue_partition(org)),
             ("files", format!("file/{org}")),
+            ("providers", keys::providers_partition(org)),
+            ("bundles", keys::provider_version(org, "acme/seal", "1.0.0").partition),
         ] {
             *items.entry(kind.into()).or_default() += world.partition(partition).await.len();
+        }
+        for run in &self.asked.graph_runs {
+            let journal = world.partition(keys::graph_run(org, run)).await;
+            for (place, event) in journal.iter().enumerate() {
+                let expected = keys::graph_journal(org, run, place as u64 + 1);
+                assert_eq!(event.key, expected, "the journal of {run} has a gap");
+            }
+            *items.entry("graph journals".into()).or_default() += journal.len();
         }
         for request in &self.asked.requests {
             let key = keys::request(org, request);
