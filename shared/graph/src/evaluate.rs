@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+pub use self::tell::proof;
 use self::walk::{End, Frame, Walk};
 use crate::documents::{Availability, Evaluation, EvaluationSchema, Outcome, StatusCode};
 use crate::failure::Failure;

@@ -39,6 +39,11 @@ impl Faults {
         result.map_err(|failure| self.take(failure)).ok()
     }
 
+    /// Changes every one that is told.
+    pub(crate) fn each(&mut self, change: impl FnMut(&mut Diagnostic)) {
+        self.told.iter_mut().for_each(change);
+    }
+
     /// Whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.told.is_empty()

@@ -120,7 +120,7 @@ fn faults_of(path: &str, schema: &Value, output: &Value) -> Result<Vec<Diagnosti
     }
     let mut faults = Faults::default();
     for error in validator.iter_errors(output) {
-        schemas::tell(&error, "", &mut faults);
+        schemas::tell(&error, "", &Value::Null, &mut faults);
     }
     let mut told = faults.done().err().map(|failure| failure.diagnostics).unwrap_or_default();
     for fault in &mut told {

@@ -107,7 +107,7 @@ fn far(sought: &str, key: &str) -> Option<usize> {
 }
 
 /// Letters to add, remove or change between two texts; more than `most` reads as more than that.
-fn edits(from: &str, to: &str, most: usize) -> usize {
+pub(crate) fn edits(from: &str, to: &str, most: usize) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut before: Vec<usize> = (0..=to.len()).collect();
     if from.chars().count().abs_diff(to.len()) > most {

@@ -27,7 +27,7 @@ mod version;
 
 pub use bundle::{BUNDLE_MANIFEST, BuiltBundle, PROVIDER_MANIFEST, build, refuse_overlap};
 pub use digest::{Digest, digest_bytes, digest_value};
-pub use evaluate::{Candidate, Evaluated, State, evaluate};
+pub use evaluate::{Candidate, Evaluated, State, evaluate, proof};
 pub use failure::{Diagnostic, Failure, Severity};
 pub use host::{input_digest, read_receipt, validate_host_action_result, validate_host_action_result_of};
 pub use inspect::{inspect, validated};

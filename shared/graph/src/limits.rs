@@ -34,6 +34,12 @@ pub const EVALUATION_KEYS_BYTES: usize = 64 * 1024 * 1024;
 /// Most diagnostics of one Evaluation; a last one says how many there are.
 pub const EVALUATION_DIAGNOSTICS: usize = 100;
 
+/// Most nodes that a `no-route` names as what holds a Graph up.
+pub const HELD_UP_NODES: usize = 3;
+
+/// Most Facts that a message names in one place.
+pub const NAMED_FACTS: usize = 5;
+
 /// The longest id, in characters.
 pub const ID_CHARACTERS: usize = 160;
 

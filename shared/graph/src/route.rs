@@ -169,17 +169,9 @@ impl Resolver<'_> {
         vec![PlannedCommand { command, handler, effect: action.effect, cwd, working_directory }]
     }
 
-    /// The shell command of a script: every word but the runtime's name is quoted, whatever is in it.
+    /// The shell command of a script.
     fn script(&self, action: &Action) -> String {
-        let runtime = match action.runtime {
-            Some(Runtime::Node) => "node",
-            Some(Runtime::Bun) => "bun",
-            Some(Runtime::Python) => "python3",
-            Some(Runtime::Shell) | None => "sh",
-        };
-        let entry = self.places.file(action.entry.as_deref().unwrap_or_default());
-        let words = std::iter::once(&entry).chain(action.args.iter().flatten());
-        words.fold(runtime.to_owned(), |command, word| command + " " + &quoted(word))
+        script(action, &quoted(&self.places.file(action.entry.as_deref().unwrap_or_default())))
     }
 
     /// A Gate's own Skills stay with its Actions: what is listed here is what the Route itself needs.
@@ -217,6 +209,25 @@ impl Resolver<'_> {
             resolution_action: resolution.map(gate_action).transpose()?,
         }))
     }
+}
+
+/// The shell command of a script that this word names: every word but the runtime's name is quoted, whatever is in it.
+fn script(action: &Action, entry: &str) -> String {
+    let runtime = match action.runtime {
+        Some(Runtime::Node) => "node",
+        Some(Runtime::Bun) => "bun",
+        Some(Runtime::Python) => "python3",
+        Some(Runtime::Shell) | None => "sh",
+    };
+    let args = action.args.iter().flatten();
+    args.fold(format!("{runtime} {entry}"), |command, word| command + " " + &quoted(word))
+}
+
+/// The command of a script Action as it is written where nobody knows where the Provider is: with the script's path below
+/// the Provider root, quoted and not. None for other Actions.
+pub(crate) fn relative_commands(action: &Action) -> Vec<String> {
+    let entry = action.entry.as_deref().filter(|_| action.runner == Runner::Script);
+    entry.into_iter().flat_map(|entry| [script(action, &quoted(entry)), script(action, entry)]).collect()
 }
 
 /// One word for a POSIX shell: nothing is special between single quotes, and a single quote is put in between double ones.

@@ -97,16 +97,50 @@ pub(crate) fn parse(path: &str, text: &[u8]) -> Result<Value, Failure> {
         Failure::new("parse-failed", format!("{path}: not UTF-8 from byte {}", error.valid_up_to().saturating_add(1)))
     })?;
     process::yaml(text).map_err(|problems| {
+        // A file of JSON that is broken is told about as JSON, where it is broken.
+        if path.ends_with(".json")
+            && let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text)
+        {
+            let place = format!("{path}:{}:{}", error.line(), error.column());
+            let said = error.to_string();
+            let said = said.split(" at line ").next().unwrap_or_default();
+            return Failure::new("parse-failed", format!("{place}: this is not valid JSON: {said}"));
+        }
         let mut faults = Faults::default();
         for problem in problems {
             let place = format!("{path}:{}:{}", problem.line, problem.column);
-            faults.add(Diagnostic::new("parse-failed", Severity::Error, problem.message).at(place));
+            let mut message = problem.message;
+            // A scalar that goes on over a line is told about where it begins.
+            let line = usize::try_from(problem.line).unwrap_or_default().saturating_sub(1);
+            let tab = |line: &str| line.chars().take_while(|c| c.is_whitespace()).any(|c| c == '\t');
+            if text.lines().skip(line).take(2).any(tab) && !message.contains("indent with spaces") {
+                message.push_str("; a line begins with a tab: indent with spaces");
+            }
+            faults.add(Diagnostic::new("parse-failed", Severity::Error, message).at(place));
         }
         if faults.is_empty() {
             faults.add(Diagnostic::new("parse-failed", Severity::Error, "cannot be read").at(path));
         }
         faults.failure()
     })
+}
+
+/// Names the node or the edge that a fault is of beside its pointer, and the schema that was broken.
+fn about(fault: &mut Diagnostic, name: &str, path: &str, value: &Value) {
+    let pointer = fault.path.as_deref().and_then(|place| place.strip_prefix(path)?.strip_prefix("#/"));
+    let mut parts = pointer.unwrap_or_default().split('/');
+    if let (Some(list @ ("nodes" | "edges")), Some(at)) = (parts.next(), parts.next())
+        && let Some(item) = at.parse::<usize>().ok().and_then(|at| value.get(list)?.get(at))
+    {
+        let text = |field: &str| item.get(field).and_then(Value::as_str);
+        let named = match (text("id"), text("from"), text("to")) {
+            (Some(id), _, _) if list == "nodes" => Some(format!("({})", brief(id))),
+            (_, Some(from), Some(to)) if list == "edges" => Some(format!("({} to {})", brief(from), brief(to))),
+            _ => None,
+        };
+        fault.message = named.map_or_else(|| fault.message.clone(), |named| format!("{named} {}", fault.message));
+    }
+    fault.detail = Some(serde_json::json!({ "schema": name }));
 }
 
 /// A document of the named schema, from the text of a file (YAML or JSON) at `path`.
@@ -127,10 +161,12 @@ pub(crate) fn valid<T: DeserializeOwned>(name: &str, path: &str, value: &Value) 
     let validator = validator(name)?;
     if !validator.is_valid(value) {
         let mut faults = Faults::default();
+        let schema = schema_named(name).ok().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         for error in validator.iter_errors(value) {
-            tell(&error, path, &mut faults);
+            tell(&error, path, &schema, &mut faults);
         }
         if !faults.is_empty() {
+            faults.each(|fault| about(fault, name, path, value));
             return Err(faults.failure());
         }
     }
@@ -152,6 +188,15 @@ mod tests {
             assert_eq!(schema["$id"], format!("{IDENTITY}{name}"));
             assert!(jsonschema::draft202012::meta::is_valid(&schema), "{name}");
             validator(name).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_parsed_is_told_as_what_it_is() {
+        let said = |path: &str, text: &str| parse(path, text.as_bytes()).unwrap_err().message;
+        assert_eq!(said("a.json", "{\"a\": 1\n \"b\": 2}"), "a.json:2:2: this is not valid JSON: expected `,` or `}`");
+        for text in ["a:\n\tb: 1", "a:\n  - b: 1\n\tc: 2"] {
+            assert!(said("a.yaml", text).contains("indent with spaces"), "{}", said("a.yaml", text));
         }
     }
 

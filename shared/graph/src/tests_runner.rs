@@ -10,7 +10,7 @@ use crate::evaluate::{State, evaluate};
 use crate::failure::Failure;
 use crate::load::Provider;
 use crate::locate::Places;
-use crate::route::{RouteRequest, route};
+use crate::route::{RouteRequest, relative_commands, route};
 use crate::schemas;
 
 /// What came of one test.
@@ -48,7 +48,7 @@ pub fn run_test(provider: &Provider, places: &Places, path: &str, text: &[u8]) -
         }
         None => None,
     };
-    let mut check = Check { failures: Vec::new() };
+    let mut check = Check { provider, failures: Vec::new() };
     check.evaluation(&case.expect, &evaluation);
     check.route(&case.expect, primary.as_ref());
     let failures = check.failures;
@@ -64,11 +64,12 @@ fn state(given: TestState) -> State {
     }
 }
 
-struct Check {
+struct Check<'a> {
+    provider: &'a Provider,
     failures: Vec<String>,
 }
 
-impl Check {
+impl Check<'_> {
     /// One expectation, if there is one.
     fn field<E: Serialize, G: Serialize>(&mut self, name: &str, expected: Option<&E>, got: Option<G>) {
         let Some(expected) = expected.map(shown) else { return };
@@ -78,9 +79,25 @@ impl Check {
         }
     }
 
+    /// The command of an Action. That of a script may be expected with the script's path below the Provider root, quoted or
+    /// not, so that a test says the same on every machine.
+    fn command(&mut self, name: &str, expected: Option<&String>, got: Option<&String>, action: Option<&String>) {
+        let action = self.provider.actions.values().map(|action| &action.value).find(|it| Some(&it.id) == action);
+        let relative = |expected: &String| action.is_some_and(|it| relative_commands(it).contains(expected));
+        if got.is_none() || !expected.is_some_and(relative) {
+            self.field(name, expected, got);
+        }
+    }
+
     fn evaluation(&mut self, expect: &Expect, got: &Evaluation) {
         let primary = got.primary_route.as_ref();
         self.field("statusCode", Some(&expect.status_code), Some(got.status_code));
+        if let Some(failure) = self.failures.last_mut() {
+            // What is in the way says more than the status.
+            for diagnostic in &got.diagnostics {
+                failure.push_str(&format!("; {} [{}]", diagnostic.message, diagnostic.code));
+            }
+        }
         self.field("primaryNode", expect.primary_node.as_ref(), primary.map(|route| &route.node));
         self.field("primaryReasonCode", expect.primary_reason_code.as_ref(), primary.map(|route| &route.reason_code));
         let others: Vec<&str> = got.alternative_routes.iter().map(|route| route.node.as_str()).collect();
@@ -95,7 +112,9 @@ impl Check {
 
     fn route(&mut self, expect: &Expect, got: Option<&Route>) {
         let plan = got.and_then(|route| route.command_plan.first());
-        self.field("command", expect.command.as_ref(), plan.and_then(|plan| plan.command.as_ref()));
+        let action = got.and_then(|route| route.action.as_ref());
+        let command = plan.and_then(|plan| plan.command.as_ref());
+        self.command("command", expect.command.as_ref(), command, action.map(|action| &action.id));
         self.field("handler", expect.handler.as_ref(), plan.and_then(|plan| plan.handler.as_ref()));
         let required = got.map(|route| ids(&route.resources.required));
         self.field("requiredResources", expect.required_resources.as_ref(), required);
@@ -125,7 +144,8 @@ impl Check {
     fn gate_action(&mut self, which: &str, expected: [&Option<String>; 4], got: Option<&GateAction>) {
         let [command, handler, skill, schema] = expected;
         let plan = got.and_then(|gate| gate.command_plan.first());
-        self.field(&format!("{which}Command"), command.as_ref(), plan.and_then(|plan| plan.command.as_ref()));
+        let got_command = plan.and_then(|plan| plan.command.as_ref());
+        self.command(&format!("{which}Command"), command.as_ref(), got_command, got.map(|gate| &gate.action.id));
         self.field(&format!("{which}Handler"), handler.as_ref(), plan.and_then(|plan| plan.handler.as_ref()));
         let action = got.map(|gate| &gate.action);
         let id = |location: Option<&ResourceLocation>| location.map(|location| location.id().to_owned());

@@ -111,7 +111,7 @@ fn answer(provider: &Provider, found: &Evaluated) -> Answer {
     let faults = evaluation.diagnostics.iter().filter_map(|diagnostic| {
         let code = ["required-fact-missing", "no-route", "terminal-outcome-ambiguous"];
         let code = code.into_iter().find(|code| *code == diagnostic.code)?;
-        let node = diagnostic.detail.as_ref().map(|detail| detail["node"].as_str().unwrap().to_owned());
+        let node = diagnostic.detail.as_ref().and_then(|detail| detail.get("node")?.as_str().map(str::to_owned));
         Some((code, node.unwrap_or_else(|| format!("{}/", diagnostic.message.split_whitespace().nth(1).unwrap()))))
     });
     Answer {
@@ -243,4 +243,47 @@ fn a_revision_follows_from_what_it_names_and_from_nothing_else() {
         let count = changed.len();
         assert_eq!(changed.into_iter().collect::<BTreeSet<_>>().len(), count, "seed {number}");
     });
+}
+
+#[test]
+fn a_graph_without_a_route_tells_what_holds_it_up() {
+    let action = |id: &str, checks: &str| {
+        format!("  - {{ id: {id}, kind: action, action: actions/a.yaml, reasonCode: route.{id}{checks} }}\n")
+    };
+    let proof = ", satisfiedBy: [{ path: draft.file, exists: true }, { path: draft.ok, equals: true }]";
+    let graph = format!(
+        "schema: agent-graph.graph.v1\nid: main\nentrypoints: {{ default: draft }}\nnodes:\n{}{}  - {{ id: end, kind: terminal, \
+         terminalOutcome: completed }}\nedges:\n  - {{ from: draft, to: check }}\n  - {{ from: check, to: end }}\n",
+        action("draft", proof),
+        action("check", "")
+    );
+    let files = [
+        ("provider.yaml", "schema: agent-graph.provider.v1\nid: p\nversion: 1.0.0\ngraphs: [graphs/main.yaml]\n"),
+        ("actions/a.yaml", "schema: agent-graph.action.v1\nid: a\nrunner: command\neffect: read\ncommand: 'true'\n"),
+        ("graphs/main.yaml", graph.as_str()),
+    ];
+    let files = files.map(|(path, text)| (path.to_owned(), text.as_bytes().into()));
+    let provider = graph::load(&graph::Memory(files.into()), "provider.yaml").unwrap();
+    let evaluate = |facts: serde_json::Value, outcomes: &[(&str, graph::documents::Outcome)]| {
+        let outcomes = outcomes.iter().map(|(key, outcome)| ((*key).to_owned(), *outcome)).collect();
+        let state = State { facts: facts.as_object().unwrap().clone(), outcomes, ..State::default() };
+        graph::evaluate(&provider, "main", "default", &state).unwrap().evaluation.diagnostics
+    };
+    use graph::documents::Outcome::{Completed, Failed};
+    let told = evaluate(serde_json::json!({ "draft": { "ok": true } }), &[("main/draft", Completed)]);
+    assert_eq!(told.len(), 1);
+    let said = &told[0].message;
+    assert!(said.ends_with("draft is recorded as completed, but not proved: draft.file must be there."), "{said}");
+    let detail = serde_json::json!({ "heldUpBy": [{
+        "node": "main/draft", "outcome": "unverified", "missingFacts": [{ "path": "draft.file", "exists": true }],
+    }] });
+    assert_eq!(told[0].detail, Some(detail));
+    let proved = serde_json::json!({ "draft": { "ok": true, "file": "x" } });
+    let told = evaluate(proved.clone(), &[("main/check", Failed)]);
+    let detail = serde_json::json!({ "heldUpBy": [{ "node": "main/check", "outcome": "failed" }] });
+    assert_eq!(told[0].detail, Some(detail));
+    assert!(told[0].message.ends_with("check is failed, and no edge leads on from that."), "{}", told[0].message);
+    assert!(evaluate(proved, &[]).is_empty());
+    let draft = &provider.graphs["main"].value.nodes[0];
+    assert_eq!(graph::proof(draft).unwrap(), "draft.file must be there, draft.ok must be true");
 }

@@ -35,6 +35,20 @@ fn a_graph_test_that_expects_what_is_passes() {
     let check = "state: { outcomes: { release/draft: completed } }\nexpect:\n  statusCode: actionable\n  \
         command: \"python3 '/opt/acme/scripts/check.py' '--strict' 'it'\\\"'\\\"'s'\"\n";
     assert_eq!(failures(&format!("{TEST}{check}")), [""; 0]);
+    // The same on every machine: the script's path below the Provider root, quoted or not.
+    for path in ["'scripts/check.py'", "scripts/check.py"] {
+        assert_eq!(failures(&format!("{TEST}{}", check.replace("'/opt/acme/scripts/check.py'", path))), [""; 0]);
+    }
+    let other = failures(&format!("{TEST}{}", check.replace("/opt/acme/scripts", "/opt/other/scripts")));
+    assert_eq!(other.len(), 1, "{other:?}");
+}
+
+#[test]
+fn a_status_that_is_another_comes_with_what_is_in_the_way() {
+    let failed = "state: { outcomes: { release/draft: skipped } }\nexpect: { statusCode: actionable }\n";
+    let said = failures(&format!("{TEST}{failed}"));
+    assert!(said[0].starts_with("statusCode: expected actionable, got blocked; Graph release reaches"), "{said:?}");
+    assert!(said[0].contains("draft is skipped, and no edge leads on from that. [no-route]"), "{said:?}");
 }
 
 #[test]

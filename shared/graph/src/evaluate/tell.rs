@@ -1,12 +1,12 @@
 //! What a walk found, put in order and into words.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::walk::{Fault, Open, Walk};
 use super::{Candidate, State, facts, revision};
-use crate::documents::{Availability, CodeKind, FactCheck, Node, RouteSummary, StatusCode};
+use crate::documents::{Availability, CodeKind, FactCheck, Node, Outcome, RouteSummary, StatusCode};
 use crate::failure::{Diagnostic, Severity};
-use crate::limits::{ALTERNATIVE_ROUTES, EVALUATION_DIAGNOSTICS};
+use crate::limits::{ALTERNATIVE_ROUTES, EVALUATION_DIAGNOSTICS, NAMED_FACTS};
 use crate::load::Provider;
 
 /// The open Routes in order: availability, priority, route id.
@@ -108,7 +108,10 @@ fn diagnostic(provider: &Provider, walk: &Walk<'_>, fault: &Fault<'_>, state: &S
             format!("Graph {place} reaches Terminals of different Outcomes; its edges must tell them apart.")
         }
         _ => {
-            format!("Graph {place} reaches neither a Terminal nor a node that can be done, from entry {}.", frame.entry)
+            let held: Vec<String> = fault.held.iter().map(|(node, outcome)| holds_up(node, *outcome, state)).collect();
+            let held = if held.is_empty() { String::new() } else { format!(" {}.", held.join("; ")) };
+            let entry = frame.entry;
+            format!("Graph {place} reaches neither a Terminal nor a node that can be done, from entry {entry}.{held}")
         }
     };
     let mut diagnostic = Diagnostic::new(fault.code, Severity::Error, message);
@@ -116,8 +119,49 @@ fn diagnostic(provider: &Provider, walk: &Walk<'_>, fault: &Fault<'_>, state: &S
     diagnostic.document_ref = document(provider, fault.code);
     if fault.node.is_some() {
         diagnostic.detail = Some(json!({ "node": place }));
+    } else if !fault.held.is_empty() {
+        let held = fault.held.iter().map(|(node, outcome)| {
+            let key = format!("{}{}", frame.prefix, node.id);
+            let facts: Vec<&FactCheck> = unproved(node, *outcome, state).take(NAMED_FACTS).collect();
+            match facts.is_empty() {
+                true => json!({ "node": key, "outcome": outcome }),
+                false => json!({ "node": key, "outcome": outcome, "missingFacts": facts }),
+            }
+        });
+        diagnostic.detail = Some(json!({ "heldUpBy": held.collect::<Vec<Value>>() }));
     }
     Some(diagnostic)
+}
+
+/// Why nothing comes after a node.
+fn holds_up(node: &Node, outcome: Outcome, state: &State) -> String {
+    let id = &node.id;
+    let facts: Vec<String> = unproved(node, outcome, state).map(wanted).collect();
+    if !facts.is_empty() {
+        return format!("{id} is recorded as completed, but not proved: {}", few(&facts));
+    }
+    let outcome = serde_json::to_value(outcome).ok().and_then(|word| word.as_str().map(str::to_owned));
+    format!("{id} is {}, and no edge leads on from that", outcome.unwrap_or_default())
+}
+
+/// The Facts that are missing for the proof of a node that is said to be completed.
+fn unproved<'a>(node: &'a Node, outcome: Outcome, state: &'a State) -> impl Iterator<Item = &'a FactCheck> {
+    let checks = node.satisfied_by.iter().flatten().filter(move |_| outcome == Outcome::Unverified);
+    checks.filter(|check| !facts::holds(&state.facts, check))
+}
+
+/// Some of them, and how many more there are.
+fn few(facts: &[String]) -> String {
+    let more = facts.len().saturating_sub(NAMED_FACTS);
+    let named = facts.iter().take(NAMED_FACTS).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if more == 0 { named } else { format!("{named} and {more} more") }
+}
+
+/// The Facts that prove a node done, in words, such as `draft.file must be there`; none for a node that only its recorded
+/// Outcome completes.
+pub fn proof(node: &Node) -> Option<String> {
+    let facts: Vec<String> = node.satisfied_by.iter().flatten().map(wanted).collect();
+    (!facts.is_empty()).then(|| few(&facts))
 }
 
 /// A check in words.

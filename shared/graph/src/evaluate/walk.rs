@@ -5,7 +5,7 @@
 //! reached once and set back once at most, so a frame takes time in proportion to the nodes and edges reached, and no order
 //! of nodes or edges in the file shows in what comes out.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::State;
@@ -13,7 +13,9 @@ use super::facts;
 use super::index::{At, Index, Slot};
 use crate::documents::{Availability, Join, Node, NodeKind, Outcome};
 use crate::failure::Failure;
-use crate::limits::{CALL_LEVELS, EVALUATION_FRAMES, EVALUATION_KEYS_BYTES, EVALUATION_ROUTES, EVALUATION_VISITS};
+use crate::limits::{
+    CALL_LEVELS, EVALUATION_FRAMES, EVALUATION_KEYS_BYTES, EVALUATION_ROUTES, EVALUATION_VISITS, HELD_UP_NODES,
+};
 use crate::load::Provider;
 
 /// A Graph as it was entered on one call path.
@@ -44,6 +46,8 @@ pub(super) struct Fault<'a> {
     pub(super) frame: u32,
     pub(super) node: Option<&'a Node>,
     pub(super) code: &'static str,
+    /// For `no-route`, a few nodes that no edge leads on from, with their Outcomes.
+    pub(super) held: Vec<(&'a Node, Outcome)>,
 }
 
 /// How a frame stands.
@@ -197,7 +201,7 @@ impl<'a> Walk<'a> {
             if let Some(slot) = index.slots.get_mut(at as usize) {
                 slot.illegal = true;
             }
-            self.fault(Fault { frame, node: Some(node), code: "required-fact-missing" })?;
+            self.fault(Fault { frame, node: Some(node), code: "required-fact-missing", held: Vec::new() })?;
         }
         Ok(legal)
     }
@@ -319,7 +323,7 @@ impl<'a> Walk<'a> {
         if let Some(outcome) = terminal {
             self.open.truncate(open);
             if ambiguous {
-                self.fault(Fault { frame, node: None, code: "terminal-outcome-ambiguous" })?;
+                self.fault(Fault { frame, node: None, code: "terminal-outcome-ambiguous", held: Vec::new() })?;
                 return Ok(End::Ambiguous);
             }
             // What was in the way of a Graph that came to its end anyway concerns nobody above it.
@@ -333,7 +337,8 @@ impl<'a> Walk<'a> {
             return Ok(End::Open(availability));
         }
         if self.faults.len() == faults {
-            self.fault(Fault { frame, node: None, code: "no-route" })?;
+            let held = held(index, rounds);
+            self.fault(Fault { frame, node: None, code: "no-route", held })?;
         }
         Ok(End::Stuck)
     }
@@ -367,6 +372,25 @@ impl<'a> Walk<'a> {
         self.keys_bytes += bytes;
         within(self.keys_bytes, EVALUATION_KEYS_BYTES, "bytes of state keys")
     }
+}
+
+/// The nodes that were reached and that no edge leads on from as they stand; failing those, the ones that some edges do not
+/// lead on from. The first few by id, whatever their order in the file.
+fn held<'a>(index: &Index<'a>, rounds: &Rounds) -> Vec<(&'a Node, Outcome)> {
+    let mut first: BTreeMap<(bool, &str), (&'a Node, Outcome)> = BTreeMap::new();
+    for at in &rounds.reached {
+        let (Some(node), Some(outcome)) = (index.node(*at), index.slot(*at).outcome) else { continue };
+        let links = index.flow(*at);
+        let taken = links.iter().filter(|link| link.outcomes.has(outcome)).count();
+        if taken < links.len() || links.is_empty() {
+            first.insert((taken > 0, node.id.as_str()), (node, outcome));
+        }
+        if first.len() > HELD_UP_NODES {
+            first.pop_last();
+        }
+    }
+    let partly = first.keys().next().is_some_and(|(partly, _)| *partly);
+    first.into_iter().filter(|((some, _), _)| *some == partly).map(|(_, held)| held).collect()
 }
 
 /// Refuses what is over a limit.

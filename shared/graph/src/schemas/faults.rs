@@ -6,10 +6,12 @@ use serde_json::Value;
 
 use crate::failure::{Diagnostic, Severity};
 use crate::faults::Faults;
+use crate::keys::edits;
 use crate::limits::QUOTE_CHARACTERS;
 
 /// Adds what one error says. A choice of forms adds the faults of the form that was meant, when that is plain.
-pub(crate) fn tell(error: &ValidationError<'_>, path: &str, faults: &mut Faults) {
+/// `schema` is the published one that was broken: it knows which keys may have been meant.
+pub(crate) fn tell(error: &ValidationError<'_>, path: &str, schema: &Value, faults: &mut Faults) {
     let place = place(path, error);
     let mut add = |keyword: &str, message: String| {
         faults.add(Diagnostic::new(format!("schema.{keyword}"), Severity::Error, message).at(place.clone()));
@@ -18,7 +20,8 @@ pub(crate) fn tell(error: &ValidationError<'_>, path: &str, faults: &mut Faults)
     match error.kind() {
         Kind::AdditionalProperties { unexpected } => {
             for field in unexpected {
-                add(keyword, format!("there is no field {}", quote(field)));
+                let meant = near(field, fields(schema, error)).map(|near| format!("; did you mean `{near}`?"));
+                add(keyword, format!("there is no field {}{}", quote(field), meant.unwrap_or_default()));
             }
         }
         Kind::OneOfNotValid { context } => {
@@ -26,9 +29,9 @@ pub(crate) fn tell(error: &ValidationError<'_>, path: &str, faults: &mut Faults)
             let another = |fault: &ValidationError<'_>| discriminates(fault) || of_another_type(error, fault);
             let mut meant = context.iter().filter(|branch| !branch.iter().any(another));
             if let (Some(branch), None) = (meant.next(), meant.next()) {
-                branch.iter().for_each(|error| tell(error, path, faults));
+                branch.iter().for_each(|error| tell(error, path, schema, faults));
             }
-            let choice = needed(context).unwrap_or_else(|| choice(error.instance()));
+            let choice = needed(context).unwrap_or_else(|| choice(error.instance(), context));
             faults.add(Diagnostic::new(format!("schema.{keyword}"), Severity::Error, choice).at(place));
         }
         Kind::PropertyNames { error: inner } => {
@@ -36,6 +39,43 @@ pub(crate) fn tell(error: &ValidationError<'_>, path: &str, faults: &mut Faults)
         }
         _ => add(keyword, said(error)),
     }
+}
+
+/// The fields that the schema knows where an error of `additionalProperties` was found. The way through the schema goes
+/// over references in it, and ends at the keyword.
+fn fields<'s>(schema: &'s Value, error: &ValidationError<'_>) -> impl Iterator<Item = &'s str> {
+    let way = error.evaluation_path().as_str();
+    let way = way.rsplit_once('/').map_or("", |(way, _)| way);
+    let mut here = Some(schema);
+    for step in way.split('/').skip(1) {
+        let next = here.and_then(|here| match here {
+            Value::Array(list) => list.get(step.parse::<usize>().ok()?),
+            other => other.get(step),
+        });
+        here = match next {
+            Some(Value::String(to)) if step == "$ref" => to.strip_prefix('#').and_then(|to| schema.pointer(to)),
+            next => next,
+        };
+    }
+    let properties = here.and_then(|here| here.get("properties")).and_then(Value::as_object);
+    properties.into_iter().flatten().map(|(field, _)| field.as_str())
+}
+
+/// The word that was meant, if one is near enough.
+fn near<'w>(word: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
+    let most = (word.chars().count() / 3).clamp(1, 3);
+    let letters = |word: &str| {
+        let mut letters: Vec<char> = word.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let far = |other: &str| match word.eq_ignore_ascii_case(other) {
+        true => 0,
+        // Letters that changed places.
+        false if letters(word) == letters(other) => 1,
+        false => edits(word, other, most),
+    };
+    words.map(|other| (far(other), other)).filter(|(far, _)| *far <= most).min().map(|(_, other)| other)
 }
 
 /// The place of an error in a file: a JSON pointer behind the file's path, which alone means the whole document.
@@ -99,9 +139,17 @@ fn meant(pattern: &str) -> Option<&'static str> {
 }
 
 /// What to say of a value that has none of the forms it may have.
-fn choice(value: &Value) -> String {
+fn choice(value: &Value, context: &[Vec<ValidationError<'_>>]) -> String {
     for field in ["kind", "runner"] {
         if let Some(kind) = value.get(field).and_then(Value::as_str) {
+            // No form is for this kind: its fields cannot be held to anything.
+            let pointer = format!("/{field}");
+            let of_kind = |fault: &ValidationError<'_>| {
+                discriminates(fault) && fault.instance_path().as_str().ends_with(&pointer)
+            };
+            if context.iter().all(|branch| branch.iter().any(of_kind)) {
+                return format!("there is no {field} {}, so its fields are not looked at", quote(kind));
+            }
             return format!("the fields are not those of the {field} {}", quote(kind));
         }
     }
@@ -115,7 +163,9 @@ pub(crate) fn said(error: &ValidationError<'_>) -> String {
         Kind::Constant { expected_value } => format!("must be {}, not {}", text(expected_value), quote(&text(value))),
         Kind::Enum { options } => {
             let options: Vec<String> = options.as_array().into_iter().flatten().map(text).collect();
-            format!("must be one of {}, not {}", options.join(", "), quote(&text(value)))
+            let meant = value.as_str().and_then(|word| near(word, options.iter().map(String::as_str)));
+            let meant = meant.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            format!("must be one of {}, not {}{meant}", options.join(", "), quote(&text(value)))
         }
         Kind::Type { kind: TypeKind::Single(one) } => format!("must be of type {one}, not {}", what(value)),
         Kind::Type { kind: TypeKind::Multiple(many) } => {
@@ -140,6 +190,10 @@ pub(crate) fn said(error: &ValidationError<'_>) -> String {
         Kind::MinProperties { limit } => format!("must have at least {limit} fields"),
         Kind::Minimum { limit } => format!("must be at least {limit}, not {}", quote(&text(value))),
         Kind::Maximum { limit } => format!("must be at most {limit}, not {}", quote(&text(value))),
+        Kind::AdditionalProperties { unexpected } => {
+            let fields: Vec<String> = unexpected.iter().map(|field| quote(field)).collect();
+            format!("must not have the fields {}", fields.join(", "))
+        }
         Kind::UniqueItems => "must not have an element twice".into(),
         Kind::Format { format } => format!("must have the format {format}, unlike {}", quote(&text(value))),
         Kind::OneOfMultipleValid { .. } => several(value),
@@ -226,6 +280,28 @@ mod tests {
     }
 
     #[test]
+    fn a_misspelt_word_is_told_with_the_one_that_was_meant() {
+        let graph = |node: Value| {
+            json!({
+                "schema": "agent-graph.graph.v1", "id": "g", "entrypoints": {"default": "a"}, "nodes": [node],
+                "edges": [{"form": "a", "to": "a"}],
+            })
+        };
+        let node = json!({"id": "a", "kind": "acton", "action": "a.yaml", "reasonCode": "route.a"});
+        let kind = told("graph", &graph(node));
+        assert!(kind.iter().any(|said| said.ends_with("not `acton`; did you mean `action`?")), "{kind:?}");
+        let unheld = "(a) there is no kind `acton`, so its fields are not looked at";
+        assert!(kind.contains(&unheld.to_owned()), "{kind:?}");
+        let edge = "there is no field `form`; did you mean `from`?";
+        assert!(kind.contains(&edge.to_owned()), "{kind:?}");
+        let key =
+            told("graph", &graph(json!({"id": "a", "kind": "action", "acton": "a.yaml", "reasonCode": "route.a"})));
+        assert!(key.contains(&"(a) there is no field `acton`; did you mean `action`?".to_owned()), "{key:?}");
+        let far = told("graph", &graph(json!({"id": "a", "kind": "action", "zzz": 1, "reasonCode": "route.a"})));
+        assert!(far.contains(&"(a) there is no field `zzz`".to_owned()), "{far:?}");
+    }
+
+    #[test]
     fn fields_that_exclude_each_other_are_named() {
         let graph = |check: Value| {
             json!({
@@ -236,9 +312,9 @@ mod tests {
             })
         };
         let neither = told("graph", &graph(json!({"path": "a.b"})));
-        assert!(neither.contains(&"needs one of the fields `equals` and `exists`".to_owned()), "{neither:?}");
+        assert!(neither.contains(&"(a) needs one of the fields `equals` and `exists`".to_owned()), "{neither:?}");
         let both = told("graph", &graph(json!({"path": "a.b", "equals": 1, "exists": true})));
-        let said = "has both of the fields `exists` and `equals`; leave one of them out";
+        let said = "(a) has both of the fields `exists` and `equals`; leave one of them out";
         assert!(both.contains(&said.to_owned()), "{both:?}");
         let test = json!({
             "schema": "agent-graph.test.v1", "name": "n", "graph": "g", "entry": "default",
