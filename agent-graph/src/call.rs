@@ -64,7 +64,7 @@ impl Global {
         match &self.skill {
             Some(skill) => self.bound(skill, workspace),
             None => {
-                let (disk, name) = Disk::of(&self.manifest).map_err(unnamed)?;
+                let (disk, name) = Disk::of(&self.manifest).map_err(|failure| unnamed(failure, &self.manifest))?;
                 let provider = graph::load(&disk, &name)?;
                 let places = places(&disk, workspace);
                 Ok(Opened { provider, disk, places, binding: None })
@@ -117,7 +117,12 @@ impl Global {
 }
 
 /// A manifest that is not there, with the two ways to have one.
-fn unnamed(failure: Failure) -> Failure {
+fn unnamed(failure: Failure, manifest: &Path) -> Failure {
+    let inside = ["provider.yaml", "manifest.json"].map(|name| manifest.join(name));
+    if let Some(inside) = inside.iter().find(|path| path.is_file()) {
+        let message = format!("{} is a folder; name the manifest in it: {}", manifest.display(), inside.display());
+        return Failure { message, ..failure };
+    }
     let ways = "name a manifest with --manifest PATH, or make a Provider: agent-graph init --id company/name";
     Failure { message: format!("{}; {ways}", failure.message), ..failure }
 }

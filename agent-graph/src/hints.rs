@@ -31,8 +31,18 @@ fn envelope(failure: &Failure) -> String {
 
 fn lines(failure: &Failure) -> Vec<String> {
     let mut lines = vec![format!("error: {} [{}]", clean(&failure.message), failure.code)];
-    lines.extend(failure.diagnostics.iter().map(|diagnostic| format!("  {}", line(diagnostic))));
-    lines.extend(hint(&failure.code).map(|hint| format!("hint: {hint}")));
+    // One fault alone is all that the first line says.
+    if !matches!(failure.diagnostics.as_slice(), [one] if failure.message.contains(&one.message)) {
+        lines.extend(failure.diagnostics.iter().map(|diagnostic| format!("  {}", line(diagnostic))));
+    }
+    let mut broken = failure.diagnostics.iter().filter_map(|fault| fault.detail.as_ref()?.get("schema")?.as_str());
+    let hint = match broken.next() {
+        Some(name) => {
+            Some(format!("agent-graph schema extract {name} --output FILE shows the shape of such a document"))
+        }
+        None => hint(&failure.code).map(str::to_owned),
+    };
+    lines.extend(hint.map(|hint| format!("hint: {hint}")));
     lines
 }
 
@@ -67,7 +77,9 @@ fn hint(code: &str) -> Option<&'static str> {
         "provider-unresolved" | "registry-invalid" => {
             "a registry is a file such as `providers: {company/name: ../installed/manifest.json}`; name it with --registry"
         }
-        "run-target-exists" => "go on with that Run: agent-graph run status --state PATH",
+        "run-target-exists" => {
+            "name another path, or go on with a Run that is there: agent-graph run status --state PATH"
+        }
         "import-target-exists" => "import under another name with --graph ID",
         "materializer-timeout" => "allow more with --timeout-ms",
         "materializer-output-limit" => "allow more with --max-output-bytes",

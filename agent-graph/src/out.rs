@@ -30,6 +30,12 @@ pub fn line(text: Arguments<'_>) {
     }
 }
 
+/// Tells on standard error what is odd and changes nothing.
+pub fn note(text: &str) {
+    // Where this cannot be written there is nobody left to tell.
+    let _ = writeln!(io::stderr().lock(), "note: {}", clean(text));
+}
+
 /// Whether a line could not be printed.
 pub fn failed() -> bool {
     FAILED.load(Ordering::Relaxed)

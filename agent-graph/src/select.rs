@@ -72,10 +72,18 @@ impl StateOptions {
         let entry = agreed("entry", self.entry.as_deref(), binding.map(|binding| binding.entry.as_str()))?;
         let entry = entry.or(of_run).unwrap_or("default").to_owned();
         if let Some(facts) = &self.facts {
-            state.facts.extend(values::object("--facts", facts)?);
+            let facts = values::object("--facts", facts)?;
+            dotted(&facts);
+            state.facts.extend(facts);
         }
         if let Some(outcomes) = &self.outcomes {
-            state.outcomes.extend(values::outcomes("--outcomes", outcomes)?);
+            let outcomes = values::outcomes("--outcomes", outcomes)?;
+            for key in outcomes.keys() {
+                if let Some(said) = overlooked(&opened.provider, &graph, key) {
+                    crate::out::note(&said);
+                }
+            }
+            state.outcomes.extend(outcomes);
         }
         state.authorities.extend(self.authorities.iter().cloned().collect::<BTreeSet<_>>());
         Ok(Selected { graph, entry, state })
@@ -97,6 +105,24 @@ impl StateOptions {
             words.extend(self.authorities.iter().map(String::as_str));
         }
         global.command(words)
+    }
+}
+
+/// What is odd about a state key that an evaluation of the Graph looks at no outcome under.
+pub fn overlooked(provider: &Provider, graph: &str, key: &str) -> Option<String> {
+    if graph::node_at(provider, graph, key).is_some_and(graph::recordable) {
+        return None;
+    }
+    let near = graph::near_keys(provider, graph, key);
+    let near = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+    Some(format!("Graph {graph} looks at no outcome under {key}{near}"))
+}
+
+/// Notes Facts whose names are dotted paths: checks look below objects, and never at such a name.
+fn dotted(facts: &serde_json::Map<String, serde_json::Value>) {
+    for (name, value) in facts.iter().filter(|(name, _)| name.contains('.')) {
+        let meant = name.rsplit('.').fold(value.clone(), |inner, name| serde_json::json!({ name: inner }));
+        crate::out::note(&format!("the fact `{name}` is found by no check; write {meant}"));
     }
 }
 

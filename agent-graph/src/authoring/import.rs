@@ -59,7 +59,14 @@ impl Target {
     /// `file-missing` when there is none, and what reading can come to.
     pub fn of(into: &Path) -> Result<Target, Failure> {
         let manifest = into.join(MANIFEST);
-        let bytes = files::read(&manifest)?;
+        let bytes = files::read(&manifest).map_err(|failure| match failure.code.as_ref() {
+            "file-missing" => {
+                let folder = crate::shell::quote(&files::text(into));
+                let first = format!("make a Provider there first: agent-graph init {folder} --id company/name");
+                Failure { message: format!("{}; {first}", failure.message), ..failure }
+            }
+            _ => failure,
+        })?;
         let (disk, _) = Disk::of(&manifest)?;
         Ok(Target { root: disk.folder().to_owned(), disk, manifest: bytes, draft: Draft::default() })
     }

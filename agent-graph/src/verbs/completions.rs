@@ -25,7 +25,13 @@ impl Completions {
     pub fn run(self, _: &Global) -> Done {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut super::Cli::command(), "agent-graph", &mut script);
-        crate::say!("{}", String::from_utf8_lossy(&script).trim_end());
+        let mut script = String::from_utf8_lossy(&script).into_owned();
+        if self.shell == Shell::Bash {
+            // The generator takes the hyphen of the name for two underscores where it keeps the verb, and for the mark
+            // between verbs where it looks the verb up, so that none is ever found.
+            script = script.replace("agent__subcmd__graph", "agent__graph");
+        }
+        crate::say!("{}", script.trim_end());
         Ok(std::process::ExitCode::SUCCESS)
     }
 }

@@ -45,7 +45,7 @@ impl Test {
             return Err(Failure::new("test-cases-empty", message));
         }
         found.sort();
-        let results = reports(&opened, &found)?;
+        let results = reports(&opened, &found);
         let failed = results.iter().filter(|result| !result.passed).count();
         let state = if failed == 0 { "passed" } else { "failed" };
         let answer = json!({ "state": state, "total": results.len(), "failed": failed, "results": results });
@@ -69,35 +69,32 @@ fn usual(folder: &Path) -> PathBuf {
     if !beside.is_dir() && here.is_dir() { here } else { beside }
 }
 
-/// Runs every test; the files that are none are refused together.
-fn reports(opened: &Opened, paths: &[PathBuf]) -> Result<Vec<TestReport>, Failure> {
-    let (mut reports, mut refused) = (Vec::new(), Vec::new());
-    for path in paths {
+/// Runs every test. One that cannot be run has failed, and keeps no other from being run.
+fn reports(opened: &Opened, paths: &[PathBuf]) -> Vec<TestReport> {
+    let report = |path: &PathBuf| {
         let told = files::text(&files::absolute(path));
-        match files::read(path).and_then(|text| run_test(&opened.provider, &opened.places, &told, &text)) {
-            Ok(report) => reports.push(report),
-            Err(failure) => refused.push(of_file(failure, &told)),
-        }
-    }
-    let many = refused.len();
-    let Some(first) = refused.first().cloned() else { return Ok(reports) };
-    if many == 1 {
-        return Err(first);
-    }
-    let message = format!("{many} files are no tests that can be run; the first is {}", first.message);
-    let diagnostics = refused.into_iter().flat_map(|failure| match failure.diagnostics.is_empty() {
-        true => vec![graph::Diagnostic::new(failure.code, graph::Severity::Error, failure.message)],
-        false => failure.diagnostics,
-    });
-    Err(Failure { message, diagnostics: diagnostics.collect(), ..first })
+        let text = files::read(path);
+        let run = text.clone().and_then(|text| run_test(&opened.provider, &opened.places, &told, &text));
+        run.unwrap_or_else(|failure| {
+            let name = text.ok().and_then(|text| named(path, &text)).unwrap_or_else(|| told.clone());
+            let failures = match failure.diagnostics.is_empty() {
+                true => vec![format!("cannot be run: {} [{}]", failure.message, failure.code)],
+                false => failure
+                    .diagnostics
+                    .iter()
+                    .map(|one| format!("cannot be run: {}", crate::hints::line(one)))
+                    .collect(),
+            };
+            TestReport { name, path: told, passed: false, failures }
+        })
+    };
+    paths.iter().map(report).collect()
 }
 
-/// A refusal that names the file that it is of.
-fn of_file(failure: Failure, path: &str) -> Failure {
-    match failure.message.contains(path) {
-        true => failure,
-        false => Failure { message: format!("{path}: {}", failure.message), ..failure },
-    }
+/// The name of a test whose file says one.
+fn named(path: &Path, text: &[u8]) -> Option<String> {
+    let value = crate::values::parsed(path, std::str::from_utf8(text).ok()?).ok()?;
+    value.get("name")?.as_str().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
 /// The tests of a folder and of those in it. Links to folders are not followed: they may lead round in circles.

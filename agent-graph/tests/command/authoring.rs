@@ -185,3 +185,18 @@ fn comments_of_the_author_stay() {
     let after = place.read("provider.yaml");
     assert!(after.contains("# What it offers.") && after.contains("# The first."), "{after}");
 }
+
+#[test]
+fn an_import_says_where_it_goes_and_what_it_adds() {
+    let place = Place::new();
+    place.write("w.yaml", "id: w\nsteps: [{ id: a, command: ls }]\n");
+    place.write("bad.yaml", "id: w\nsteps: [{ id: a }]\n");
+    let error = place.error(&["import", "workflow", "w.yaml", "--into", "new"]);
+    let message = error["message"].as_str().unwrap();
+    assert!(error["code"] == "file-missing" && message.ends_with("agent-graph init new --id company/name"), "{error}");
+    place.json(&["init", "new", "--id", "acme/new"]);
+    let error = place.error(&["import", "workflow", "bad.yaml", "--into", "new"]);
+    assert!(error["message"].as_str().unwrap().starts_with("bad.yaml: "), "{error}");
+    place.json(&["import", "workflow", "w.yaml", "--into", "new"]);
+    assert!(place.read("new/IMPORT_REPORT.md").contains("The node `start` was added"));
+}

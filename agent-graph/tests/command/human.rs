@@ -90,3 +90,27 @@ fn every_shell_completes() {
         assert!(script.contains("materialize") && script.contains("agent-graph"), "{shell}");
     }
 }
+
+#[test]
+fn bash_completes_every_word() {
+    let place = Place::new();
+    place.write("agent-graph.bash", &place.human(&["completions", "bash"]));
+    let replies = |words: &[&str]| {
+        let line = format!(
+            "source agent-graph.bash; COMP_WORDS=({}); COMP_CWORD={}; _agent__graph agent-graph '{}' '{}'; echo \"${{COMPREPLY[@]}}\"",
+            words.join(" "),
+            words.len() - 1,
+            words[words.len() - 1].trim_matches('\''),
+            words[words.len() - 2],
+        );
+        let output =
+            std::process::Command::new("bash").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    assert_eq!(replies(&["agent-graph", "eval"]), "evaluate");
+    assert_eq!(replies(&["agent-graph", "run", "rec"]), "record");
+    assert_eq!(replies(&["agent-graph", "resource", "ver"]), "verify-host");
+    assert!(replies(&["agent-graph", "resource", "verify-host", "--re"]).contains("--result"));
+    assert_eq!(replies(&["agent-graph", "evaluate", "--fac"]), "--facts");
+}

@@ -60,7 +60,6 @@ fn what_cannot_be_evaluated_is_refused() {
         (&["--skill", "no/SKILL.md", "evaluate"], "file-missing"),
         (&["test", "no"], "test-path-missing"),
         (&["test", "skills"], "test-cases-empty"),
-        (&["test", "codes.yaml"], "schema-invalid"),
     ] {
         assert_eq!(place.code(args), code, "{args:?}");
     }
@@ -213,20 +212,78 @@ fn tests_tell_what_does_not_hold() {
     place.json(&["build"]);
     let report = place.call(&["--format", "json", "--manifest", "dist/provider/manifest.json", "test"]).out;
     assert_eq!(serde_json::from_str::<Value>(&report).unwrap()["total"], 2);
-    // Files that are no tests are told together.
+    // What cannot be run has failed under its file and name, and the others are run.
     place.write("tests/a.yaml", "x: 1\n");
-    place.write("tests/b.yaml", "y: 1\n");
-    let error = place.error(&["test"]);
-    let told = error["diagnostics"].to_string();
-    assert!(told.contains("tests/a.yaml") && told.contains("tests/b.yaml"), "{error}");
-    // Also those whose file alone is a test, of a Graph that is not there.
     let other = "{schema: agent-graph.test.v1, name: n, graph: nope, entry: default, expect: {statusCode: complete}}\n";
-    place.write("tests/a.yaml", other);
-    let error = place.error(&["test", "tests/a.yaml"]);
+    place.write("tests/b.yaml", other);
+    let answer = place.call(&["--format", "json", "test"]);
+    assert_eq!((answer.code, answer.err.as_str()), (Some(1), ""));
+    let report: Value = serde_json::from_str(&answer.out).unwrap();
+    assert_eq!((&report["state"], &report["total"], &report["failed"]), (&json!("failed"), &json!(4), &json!(3)));
+    let (bad, unknown) = (&report["results"][0], &report["results"][1]);
+    assert_eq!((&bad["name"], &bad["passed"]), (&json!(place.text("tests/a.yaml")), &json!(false)));
+    assert!(bad["failures"].to_string().contains("[schema.required]"), "{bad}");
+    assert_eq!((&unknown["name"], &unknown["path"]), (&json!("n"), &json!(place.text("tests/b.yaml"))));
+    assert!(unknown["failures"].to_string().contains("[graph-missing]"), "{unknown}");
+}
+
+#[test]
+fn what_is_inspected_shows_nodes_codes_and_skills() {
+    let place = Place::with_provider();
+    let told = place.human(&["inspect", "provider"]);
+    for line in ["\n  action inspect, route.", "\nCode route."] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+    let new = Place::new();
+    new.json(&["init", "--id", "acme/new"]);
+    let told = new.human(&["inspect", "provider"]);
+    assert!(told.contains("\nResource skill.getting-started  skills/getting-started/SKILL.md"), "{told}");
+}
+
+#[test]
+fn what_nothing_looks_at_is_noted_beside_the_answer() {
+    let place = Place::with_provider();
+    let outcomes = r#"{"release/inspct": "completed"}"#;
+    let facts = r#"{"a.b": 1}"#;
+    let answer = place.call(&["--format", "json", "evaluate", "release", "--outcomes", outcomes, "--facts", facts]);
+    assert_eq!(answer.code, Some(0));
+    let err = answer.err;
+    assert!(err.contains("note: ") && err.contains("release/inspct; did you mean release/inspect?"), "{err}");
+    assert!(err.contains("note: the fact `a.b`") && err.contains(r#"{"a":{"b":1}}"#), "{err}");
+}
+
+#[test]
+fn a_folder_is_no_manifest_and_has_one() {
+    let place = Place::with_provider();
+    let error = place.error(&["--manifest", &place.text(""), "validate"]);
     let message = error["message"].as_str().unwrap();
-    assert!(error["code"] == "graph-missing" && message.starts_with(&place.text("tests/a.yaml")), "{error}");
-    let told = place.error(&["test"])["diagnostics"].to_string();
-    assert!(told.contains("tests/a.yaml") && told.contains("tests/b.yaml"), "{told}");
+    assert!(message.contains("is a folder") && message.contains("provider.yaml"), "{message}");
+}
+
+#[test]
+fn a_fault_is_told_once_with_its_schema() {
+    let place = Place::with_provider();
+    let graph = place.read("graphs/release.yaml").replace("entrypoints:", "entrypoint:");
+    place.write("graphs/release.yaml", &graph);
+    let told = place.call(&["validate"]).err;
+    assert!(told.contains("did you mean `entrypoints`?"), "{told}");
+    assert!(told.contains("hint: agent-graph schema extract graph --output"), "{told}");
+    let extra = place.read("provider.yaml") + "more: 1\n";
+    place.write("provider.yaml", &extra);
+    let told = place.call(&["validate"]).err;
+    assert_eq!(told.matches("there is no field `more`").count(), 1, "{told}");
+}
+
+#[test]
+fn a_route_tells_the_facts_that_prove_its_node() {
+    let place = Place::with_provider();
+    let graph = place.read("graphs/release.yaml");
+    let (node, reason) = ("- id: inspect\n", "satisfiedBy: [{ path: seen.by, exists: true }]\n");
+    let at = graph.find(node).unwrap();
+    let blank = " ".repeat(at - graph[..at].rfind('\n').unwrap() - 1 + 2);
+    place.write("graphs/release.yaml", &graph.replacen(node, &format!("{node}{blank}{reason}"), 1));
+    let told = place.human(&["route", "release"]);
+    assert!(told.contains("\ndone when: seen.by must be there\nafterwards: "), "{told}");
 }
 
 #[test]

@@ -55,7 +55,11 @@ struct Given {
 impl ImportWorkflow {
     /// Imports it.
     pub fn run(self, global: &Global) -> Done {
-        let workflow = read(&values::document(&self.workflow)?)?;
+        let of_file = |failure: Failure| Failure {
+            message: format!("{}: {}", self.workflow.display(), failure.message),
+            ..failure
+        };
+        let workflow = read(&values::document(&self.workflow)?).map_err(of_file)?;
         let name = self.workflow.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let id = slug(self.graph.as_deref().or(workflow.id.as_deref()).unwrap_or(&name))?;
         let mut target = Target::of(&self.into)?;
@@ -93,6 +97,7 @@ impl ImportWorkflow {
         }
         let report = format!(
             "`{}` became Graph `{id}`, with its commands and the order that its steps depend on each other in.\n\n\
+             The node `{START}` was added: the steps that depend on nothing come after it, and its Action does nothing.\n\n\
              A step without an effect got `write`, and every edge is taken at `completed`. To look through: the effect of each \
              Action, where a person has to decide, which facts prove a step done, what an agent has to read, and where a \
              failure leads.",

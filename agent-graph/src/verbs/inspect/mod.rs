@@ -57,12 +57,20 @@ fn lines(provider: &Provider, paint: Paint) -> Vec<String> {
         let enters = enters.map(|graphs| format!(", enters {}", graphs.join(", "))).unwrap_or_default();
         let nodes = count(graph.value.nodes.len(), "node");
         lines.push(format!("Graph {}  {nodes}, entries {entries}{enters}", paint.title(id)));
+        for node in &graph.value.nodes {
+            let reason = node.reason_code.as_deref().map(|code| format!(", {code}")).unwrap_or_default();
+            lines.push(format!("  {} {}{reason}", crate::verbs::evaluate::word(&node.kind), node.id));
+        }
     }
     for (path, action) in &provider.actions {
         lines.push(format!("Action {}  {}", paint.title(&action.value.id), paint.dim(path)));
     }
-    for (path, resource) in &provider.resources {
+    // The Skills of Actions are Resources of the Routes that select them.
+    for (path, resource) in provider.resources.iter().chain(&provider.skills) {
         lines.push(format!("Resource {}  {}", paint.title(resource.value.id()), paint.dim(path)));
+    }
+    for code in provider.catalog.iter().flat_map(|catalog| &catalog.value.codes) {
+        lines.push(format!("Code {}  {}", paint.title(&code.code), code.summary));
     }
     lines
 }

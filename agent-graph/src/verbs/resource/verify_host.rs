@@ -15,6 +15,9 @@ use crate::values;
 Example:
   agent-graph resource verify-host change.request --result @result.json --revision sha256:…
 
+The input_digest of a result is the one that `agent-graph resource locate` tells people of the Resource: `sha256:` over the
+canonical JSON of {handler, input: {schema, value}}.
+
 Exit codes: 0 the result is one of what was asked for; 1 it is not, and why.")]
 pub struct ResourceVerifyHost {
     /// The Resource's id, or its path below the Provider root.

@@ -53,10 +53,5 @@ impl RunRecord {
 /// What is odd about a key, as far as the Provider is at hand: a Run is kept without it.
 fn strange(global: &Global, run: &Run, node: &str) -> Option<String> {
     let provider = global.open(None).ok()?.provider;
-    if provider.id() != run.provider || graph::node_at(&provider, &run.graph, node).is_some_and(graph::recordable) {
-        return None;
-    }
-    let near = graph::near_keys(&provider, &run.graph, node);
-    let near = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
-    Some(format!("Graph {} looks at no outcome under {node}{near}", run.graph))
+    if provider.id() == run.provider { crate::select::overlooked(&provider, &run.graph, node) } else { None }
 }
