@@ -9,8 +9,10 @@ mod evaluating;
 use std::sync::Arc;
 
 use evaluating::shapes::{self, SHAPES};
-use graph::documents::{Edge, Node};
-use graph::limits::{CALL_LEVELS, EVALUATION_DIAGNOSTICS, EVALUATION_FRAMES, EVALUATION_KEYS_BYTES, EVALUATION_ROUTES};
+use graph::documents::{Edge, FactCheck, Node};
+use graph::limits::{
+    CALL_LEVELS, EVALUATION_DIAGNOSTICS, EVALUATION_FRAMES, EVALUATION_KEYS_BYTES, EVALUATION_ROUTES, EVALUATION_VISITS,
+};
 use graph::{State, evaluate};
 
 const SMALL: usize = 500;
@@ -121,6 +123,19 @@ fn too_many_open_routes_are_refused() {
     let failure = evaluate(&provider, "g0", "default", &state).unwrap_err();
     assert_eq!(failure.code, "evaluation-too-large");
     assert!(failure.message.contains(&format!("more than {EVALUATION_ROUTES} open Routes")), "{}", failure.message);
+}
+
+#[test]
+fn fact_checks_are_counted_too() {
+    let (_, shape) = SHAPES.iter().find(|(name, _)| *name == "fan out").unwrap();
+    let (mut provider, state) = shape(2);
+    let graph = &mut provider.graphs.get_mut("g0").unwrap().value;
+    let check = FactCheck { path: "a.b".to_owned(), equals: None, exists: Some(false) };
+    let node = graph.nodes.iter_mut().find(|node| node.id == "n1").unwrap();
+    node.requires_facts = Some(vec![check; EVALUATION_VISITS]);
+    let failure = evaluate(&provider, "g0", "default", &state).unwrap_err();
+    assert_eq!(failure.code, "evaluation-too-large");
+    assert!(failure.message.contains("fact checks"), "{}", failure.message);
 }
 
 #[test]

@@ -181,9 +181,8 @@ impl Store {
         let id = format!("g_{}", self.ids.fresh());
         let began = Happened::started(&provider.reference, graph, entry, facts);
         let journal = Journal::none(id, Arc::clone(&provider));
-        let (after, op) =
-            self.graph_step(request.org, journal, began, self.clock.now(), request.actor, request.tool)?;
-        self.graph_commit(request, after, op).await
+        let step = self.graph_step(request.org, journal, began, self.clock.now(), request.actor, request.tool);
+        self.graph_decided(request, step).await
     }
 
     /// Changes a run of a Graph.
@@ -220,10 +219,18 @@ impl Store {
         let decided = self.decide_graph(request.actor, &journal.run, change).and_then(|happened| {
             self.graph_step(request.org, journal, happened, self.clock.now(), request.actor, request.tool)
         });
+        self.graph_decided(request, decided).await
+    }
+
+    /// Commits what was decided. The same call may have been accepted after its record was looked for and before the rest was
+    /// read: it is this call's first answer then, and the refusal is only of its repetition.
+    async fn graph_decided(
+        &self,
+        request: &Request<'_>,
+        decided: Result<(Journal, Op), Error>,
+    ) -> Result<GraphRun, Error> {
         match decided {
             Ok((after, op)) => self.graph_commit(request, after, op).await,
-            // The same call may have been accepted after its record was looked for and before the run was read: it is this
-            // call's first answer then, and the refusal is only of its repetition.
             Err(refused @ Error::Refused(_)) => match self.recorded(request).await? {
                 Some(record) => self.graph_replay(request.org, record, None).await,
                 None => Err(refused),
@@ -270,9 +277,8 @@ impl Store {
         let run = Run { id: id.clone(), authorities: Vec::new(), ..run };
         let resumed = Happened::resumed(&provider.reference, checkpoint, run);
         let journal = Journal::none(id, provider);
-        let (after, op) =
-            self.graph_step(request.org, journal, resumed, self.clock.now(), request.actor, request.tool)?;
-        self.graph_commit(request, after, op).await
+        let step = self.graph_step(request.org, journal, resumed, self.clock.now(), request.actor, request.tool);
+        self.graph_decided(request, step).await
     }
 
     /// A run of a Graph.

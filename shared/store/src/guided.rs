@@ -98,7 +98,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// `invalid` for facts that are over a limit of runs of graphs.
+    /// `invalid` for a graph that cannot be evaluated without a fact; publication refuses it.
     pub(crate) async fn guide(
         &self,
         request: &Request<'_>,
@@ -179,6 +179,11 @@ fn pinned(binding: &GraphBinding, provider: &PublishedProvider) -> Result<GraphP
     if !graph.entries.contains(&binding.entry) {
         let names = listed(graph.entries.iter().map(String::as_str));
         return Err(format!("graph `{}` of {place} has no entry `{}`; it has {names}", graph.id, binding.entry));
+    }
+    // A graph that is too large before anything is known of it would be so at every claim.
+    if let Err(failure) = graph::evaluate(&provider.provider, &binding.graph, &binding.entry, &graph::State::default())
+    {
+        return Err(format!("graph `{}` of {place} cannot be evaluated: {}", binding.graph, failure.message));
     }
     let (provider, version, digest) = (reference.provider.clone(), reference.version.clone(), reference.digest.clone());
     Ok(GraphPin { provider, version, digest })

@@ -70,9 +70,13 @@ async fn a_gate_is_a_persons_to_resolve_or_an_authoritys_while_it_is_open() {
     };
     // People may whatever the authorities are; agents may not, operators or not, unless an authority of the run resolves
     // the gate, which it does for one of the two.
-    for (actor, may, by_authority) in
-        [(&bot, false, true), (&machine, false, true), (&guest, false, false), (&ann, true, true), (&desk, true, true)]
-    {
+    for (actor, may, by_authority) in [
+        (&bot, false, true),
+        (&machine, false, true),
+        (&guest, false, false),
+        (&ann, true, true),
+        (&desk, false, false),
+    ] {
         let ready = async |given: &[&str]| {
             let run = start(&world, json!({})).await;
             assert!(record(&bot, &run, "release/prepare").await);

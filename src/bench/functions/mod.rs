@@ -316,7 +316,7 @@ mod tests {
             assert_eq!((&json["withinTarget"], json.get("over")), (&true.into(), None), "{json}");
         }
         assert!(!text(&within).contains("OVER"), "{}", text(&within));
-        let zip = "a zip of 5000001 bytes, not 5000000";
+        let zip = "a zip of 6600001 bytes, not 6600000";
         let median = "a median of 10.001 ms, not 10";
         for (function, over) in [
             (measured(endpoint, Some(ZIP_BYTES + 1), READY_MILLIS), vec![zip]),

@@ -63,6 +63,9 @@ pub(super) enum End {
     Stuck,
 }
 
+/// What [`EVALUATION_VISITS`] counts.
+const LOOKED_AT: &str = "nodes, edges and fact checks";
+
 /// An evaluation while it goes on.
 #[derive(Debug)]
 pub(super) struct Walk<'a> {
@@ -139,7 +142,7 @@ impl<'a> Walk<'a> {
             self.outcomes(&mut index, &mut rounds, number)?;
             self.repeats(&mut index, &mut rounds, number)?;
             self.joins(&mut index, &mut rounds);
-            within(self.visited, EVALUATION_VISITS, "nodes and edges")?;
+            within(self.visited, EVALUATION_VISITS, LOOKED_AT)?;
         }
         let end = self.end(&index, &rounds, number, open, faults)?;
 
@@ -190,12 +193,14 @@ impl<'a> Walk<'a> {
                 true => self.simple(node, frame),
             };
             self.set(index, rounds, at, outcome);
+            within(self.visited, EVALUATION_VISITS, LOOKED_AT)?;
         }
         Ok(())
     }
 
     /// Whether the Facts that a node requires hold; a fault otherwise.
     fn legal(&mut self, index: &mut Index<'a>, at: At, node: &'a Node, frame: u32) -> Result<bool, Failure> {
+        self.visited += node.requires_facts.as_ref().map_or(0, Vec::len);
         let legal = facts::hold(&self.state.facts, node.requires_facts.as_deref());
         if !legal {
             if let Some(slot) = index.slots.get_mut(at as usize) {
@@ -208,6 +213,7 @@ impl<'a> Walk<'a> {
 
     /// The Outcome of an Action, a Gate or a Terminal: Facts prove more than what was recorded.
     fn simple(&mut self, node: &Node, frame: u32) -> Outcome {
+        self.visited += node.satisfied_by.as_ref().map_or(0, Vec::len);
         let satisfied = node.satisfied_by.as_deref().map(|checks| facts::hold(&self.state.facts, Some(checks)));
         if satisfied == Some(true) {
             return Outcome::Completed;

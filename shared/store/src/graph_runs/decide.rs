@@ -107,7 +107,7 @@ impl Store {
 
 /// Whether a gate's outcome is this caller's to record, whatever the run's authorities are.
 fn resolves_gates(actor: &Actor) -> bool {
-    actor.kind == ActorKind::Person && (actor.may_decide || actor.operator)
+    actor.kind == ActorKind::Person && actor.may_decide
 }
 
 /// Whether this caller may give a run authorities.

@@ -39,7 +39,7 @@ pub(crate) struct Opening<'a> {
 impl Store {
     /// The run of a step's attempt, as it will be once these operations are committed: they begin it, or bring its Facts up
     /// to date, or only hold it still, and refuse when somebody else wrote to it meanwhile. A run that is there and has no
-    /// room for its Facts is held as it was left. One round.
+    /// room for its Facts is held as it was left; one that begins and has none begins without Facts. One round.
     ///
     /// # Errors
     ///
@@ -71,8 +71,15 @@ impl Store {
                 };
             }
         };
-        let (after, op) = self.graph_step(org, before, happened, at, actor, tool)?;
-        Ok((after.run, vec![op]))
+        let (began, op) = match self.graph_step(org, before.clone(), happened, at, actor, tool) {
+            // Facts that have no room must keep nobody from the step either: the run begins without any.
+            Err(Error::Refused(_)) => {
+                let bare = Happened::started(&before.run.provider.reference, graph, entry, Map::new());
+                self.graph_step(org, before, bare, at, actor, tool)?
+            }
+            done => done?,
+        };
+        Ok((began.run, vec![op]))
     }
 
     /// A run as it was after this event, for a claim that is repeated; `None` when it never came so far.
@@ -102,7 +109,9 @@ mod tests {
     use crate::files::{Files, FilesError, Shown};
     use crate::memory::MemoryTable;
     use crate::table::TableError;
-    use crate::{GraphCommand, NoAlarms, Parts, Pin, RandomIds, Request, Seal, SealKey, Settings, SystemClock};
+    use crate::{
+        GraphCommand, GraphLimits, NoAlarms, Parts, Pin, RandomIds, Request, Seal, SealKey, Settings, SystemClock,
+    };
 
     #[derive(Default)]
     struct Bucket(Mutex<BTreeMap<String, Vec<u8>>>);
@@ -187,6 +196,9 @@ mod tests {
             Err(Error::Refused(refusal)) => assert_eq!(refusal.code, run::Code::NotFound),
             other => panic!("{other:?}"),
         }
+        // Facts that have no room keep nobody from the step.
+        let (bare, _) = open("g", json!("x".repeat(GraphLimits::default().run_bytes))).await.unwrap();
+        assert_eq!((bare.sequence(), bare.run.facts.len()), (1, 0));
         // Nothing is there until the claim is committed, and two claims at once open it once.
         let (first, ops) = open("g", json!(1)).await.unwrap();
         let (_, too_late) = open("g", json!(2)).await.unwrap();

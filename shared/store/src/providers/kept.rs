@@ -8,8 +8,9 @@ use super::PublishedProvider;
 /// Most Providers kept.
 const KEPT_PROVIDERS: usize = 64;
 
-/// Most bytes of the files that kept Providers were loaded from. What is loaded of them is a few times as large.
-const KEPT_BYTES: usize = 48 * 1024 * 1024;
+/// Most bytes of the files that kept Providers were loaded from. What is loaded of a large Graph was eight times as large, and
+/// the function has 512 MB for everything.
+const KEPT_BYTES: usize = 8 * 1024 * 1024;
 
 /// The Providers in memory, by organization and digest.
 #[derive(Default)]
