@@ -110,8 +110,10 @@ impl StateOptions {
 
 /// What is odd about a state key that an evaluation of the Graph looks at no outcome under.
 pub fn overlooked(provider: &Provider, graph: &str, key: &str) -> Option<String> {
-    if graph::node_at(provider, graph, key).is_some_and(graph::recordable) {
-        return None;
+    if let Some(node) = graph::node_at(provider, graph, key) {
+        let kind = crate::verbs::evaluate::word(&node.kind);
+        let said = format!("Graph {graph} looks at no outcome under {key}: that of a {kind} follows from other nodes");
+        return (!graph::recordable(node)).then_some(said);
     }
     let near = graph::near_keys(provider, graph, key);
     let near = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };

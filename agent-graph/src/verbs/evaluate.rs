@@ -72,7 +72,7 @@ pub(super) fn lines(evaluation: &Evaluation, paint: Paint) -> Vec<String> {
 }
 
 /// A word of the protocols.
-pub(super) fn word(value: &impl serde::Serialize) -> String {
+pub(crate) fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
         _ => String::new(),

@@ -59,8 +59,14 @@ fn every_answer_leads_on() {
 fn a_key_that_nothing_looks_at_is_noted() {
     let place = Place::with_provider();
     place.json(&["run", "start", "release", "--state", "r.json"]);
-    let told = place.human(&["run", "record", "release/inspct", "completed", "--state", "r.json"]);
-    assert!(told.contains("note: ") && told.contains("release/inspect"), "{told}");
+    for format in ["human", "json"] {
+        let record =
+            |key: &str| place.call(&["--format", format, "run", "record", key, "completed", "--state", "r.json"]).err;
+        let told = record("release/inspct");
+        assert!(told.starts_with("note: ") && told.contains("release/inspect"), "{told}");
+        assert!(record("release/done").contains("that of a terminal follows"));
+        assert_eq!(record("release/inspect"), "");
+    }
 }
 
 #[test]

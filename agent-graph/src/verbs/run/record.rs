@@ -41,11 +41,14 @@ impl RunRecord {
         let held = Held::of(&self.state)?;
         let run = graph::record(&held.run, &self.node, outcome, detail, &runs::now()).run;
         held.replace(&run)?;
+        if let Some(said) = strange(global, &run, &self.node) {
+            crate::out::note(&said);
+        }
         global.tell(&run, |paint| {
-            let mut lines = vec![format!("{} {} {}", paint.good("recorded"), self.node, self.outcome)];
-            lines.extend(strange(global, &run, &self.node).map(|note| format!("{} {note}", paint.waiting("note:"))));
-            lines.push(format!("next: {}", paint.typed(super::status(global, &self.state))));
-            lines
+            vec![
+                format!("{} {} {}", paint.good("recorded"), self.node, self.outcome),
+                format!("next: {}", paint.typed(super::status(global, &self.state))),
+            ]
         })
     }
 }
