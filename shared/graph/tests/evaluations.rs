@@ -273,7 +273,7 @@ fn a_graph_without_a_route_tells_what_holds_it_up() {
     let told = evaluate(serde_json::json!({ "draft": { "ok": true } }), &[("main/draft", Completed)]);
     assert_eq!(told.len(), 1);
     let said = &told[0].message;
-    assert!(said.ends_with("draft is recorded as completed, but not proved: draft.file must be there."), "{said}");
+    assert!(said.ends_with("draft is recorded, but not proved: draft.file must be there."), "{said}");
     let detail = serde_json::json!({ "heldUpBy": [{
         "node": "main/draft", "outcome": "unverified", "missingFacts": [{ "path": "draft.file", "exists": true }],
     }] });

@@ -138,7 +138,7 @@ fn holds_up(node: &Node, outcome: Outcome, state: &State) -> String {
     let id = &node.id;
     let facts: Vec<String> = unproved(node, outcome, state).map(wanted).collect();
     if !facts.is_empty() {
-        return format!("{id} is recorded as completed, but not proved: {}", few(&facts));
+        return format!("{id} is recorded, but not proved: {}", few(&facts));
     }
     let outcome = serde_json::to_value(outcome).ok().and_then(|word| word.as_str().map(str::to_owned));
     format!("{id} is {}, and no edge leads on from that", outcome.unwrap_or_default())
