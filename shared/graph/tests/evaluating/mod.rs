@@ -15,6 +15,11 @@ use serde_json::{Value, json};
 
 /// A Provider of these Graphs that did not go through the loader: what evaluation looks at, and nothing else.
 pub fn provider(graphs: Vec<Graph>) -> Provider {
+    provided(graphs, digest_value)
+}
+
+/// The same, with what stands for the digest of a Graph. No evaluation looks into it.
+fn provided(graphs: Vec<Graph>, digest: impl Fn(&Graph) -> String) -> Provider {
     let manifest: ProviderManifest = serde_json::from_value(json!({
         "schema": "agent-graph.provider.v1",
         "id": "cases/provider",
@@ -30,7 +35,7 @@ pub fn provider(graphs: Vec<Graph>) -> Provider {
     };
     let dependencies: BTreeMap<_, _> = graphs.iter().map(|graph| (graph.id.clone(), entered(graph))).collect();
     let closures = graphs.iter().map(|graph| (graph.id.clone(), closure(&dependencies, &graph.id))).collect();
-    let loaded = |graph: Graph| Loaded { path: path(&graph.id), digest: digest_value(&graph), value: graph };
+    let loaded = |graph: Graph| Loaded { path: path(&graph.id), digest: digest(&graph), value: graph };
     let graphs: BTreeMap<_, _> = graphs.into_iter().map(|graph| (graph.id.clone(), loaded(graph))).collect();
     Provider {
         manifest: Loaded { path: "provider.yaml".into(), digest: digest_value(&manifest), value: manifest },

@@ -1,8 +1,7 @@
 //! Graphs of one shape in any size, in the state that makes an evaluation walk the most of them.
 
-use graph::documents::{Graph, Outcome};
-use graph::{Provider, State};
-use serde_json::{Value, json};
+use graph::documents::{Edge, EdgeKind, FactCheck, Graph, GraphSchema, Join, Node, NodeKind, Outcome};
+use graph::{Provider, State, digest_bytes};
 
 /// A shape: its name, and the Provider and state of about so many nodes.
 pub type Shape = (&'static str, fn(usize) -> (Provider, State));
@@ -20,33 +19,72 @@ pub const SHAPES: &[Shape] = &[
     ("facts missing", facts_missing),
 ];
 
-fn action(at: usize) -> Value {
-    json!({ "id": format!("n{at}"), "kind": "action", "action": "actions/a.yaml", "reasonCode": "route.work" })
+/// A digest of the id alone: that of a hundred thousand nodes is no part of evaluating them.
+fn provider(graphs: Vec<Graph>) -> Provider {
+    super::provided(graphs, |graph| digest_bytes(graph.id.as_bytes()))
 }
 
-fn sub(at: usize, graph: usize) -> Value {
-    json!({ "id": format!("n{at}"), "kind": "subgraph", "graph": format!("g{graph}"), "entry": "default" })
+/// A node of which nothing is said but this. Written in Rust, as everything here: a hundred thousand of them take seconds to
+/// read as JSON in a build that is not optimized.
+fn node(at: usize, kind: NodeKind) -> Node {
+    Node {
+        id: format!("n{at}"),
+        kind,
+        description: None,
+        reason_code: None,
+        priority: None,
+        join: None,
+        action: None,
+        graph: None,
+        entry: None,
+        gate: None,
+        inspection_action: None,
+        resolution_action: None,
+        delegated: None,
+        terminal_outcome: None,
+        requires_facts: None,
+        satisfied_by: None,
+        resources: None,
+    }
 }
 
-fn end(join: &str) -> Value {
-    json!({ "id": "end", "kind": "terminal", "terminalOutcome": "completed", "join": join })
+fn action(at: usize) -> Node {
+    Node { action: Some("actions/a.yaml".into()), reason_code: Some("route.work".into()), ..node(at, NodeKind::Action) }
 }
 
-fn edge(from: usize, to: usize) -> Value {
-    json!({ "from": format!("n{from}"), "to": format!("n{to}") })
+fn sub(at: usize, graph: String) -> Node {
+    Node { graph: Some(graph), entry: Some("default".into()), ..node(at, NodeKind::Subgraph) }
 }
 
-fn to_end(from: usize) -> Value {
-    json!({ "from": format!("n{from}"), "to": "end" })
+fn end(join: Join) -> Node {
+    Node {
+        id: "end".into(),
+        join: Some(join),
+        terminal_outcome: Some(Outcome::Completed),
+        ..node(0, NodeKind::Terminal)
+    }
+}
+
+fn edge(from: usize, to: usize) -> Edge {
+    Edge { from: format!("n{from}"), to: format!("n{to}"), outcomes: None, kind: None }
+}
+
+fn to_end(from: usize) -> Edge {
+    Edge { to: "end".into(), ..edge(from, 0) }
+}
+
+fn check(path: &str, exists: bool) -> Option<Vec<FactCheck>> {
+    Some(vec![FactCheck { path: path.into(), equals: None, exists: Some(exists) }])
+}
+
+fn name(number: usize) -> String {
+    format!("g{number}")
 }
 
 /// A Graph of these nodes and edges that begins at `n0`.
-pub fn graph(number: usize, nodes: Vec<Value>, edges: Vec<Value>) -> Graph {
-    serde_json::from_value(json!({
-        "schema": "agent-graph.graph.v1", "id": format!("g{number}"), "entrypoints": { "default": "n0" },
-        "nodes": nodes, "edges": edges,
-    }))
-    .unwrap()
+fn graph(id: String, nodes: Vec<Node>, edges: Vec<Edge>) -> Graph {
+    let entrypoints = [("default".into(), "n0".into())].into();
+    Graph { schema: GraphSchema::V1, id, description: None, entrypoints, nodes, edges }
 }
 
 fn completed(keys: impl IntoIterator<Item = String>) -> State {
@@ -61,15 +99,15 @@ fn nodes(size: usize) -> impl Iterator<Item = String> {
 fn chain(size: usize) -> (Provider, State) {
     let mut edges: Vec<_> = (1..size).map(|at| edge(at - 1, at)).collect();
     edges.push(to_end(size - 1));
-    let nodes_of = (0..size).map(action).chain([end("all")]).collect();
-    (super::provider(vec![graph(0, nodes_of, edges)]), completed(nodes(size - 1)))
+    let nodes_of = (0..size).map(action).chain([end(Join::All)]).collect();
+    (provider(vec![graph(name(0), nodes_of, edges)]), completed(nodes(size - 1)))
 }
 
 /// All open at once.
 fn fan_out(size: usize) -> (Provider, State) {
     let edges = (1..size).flat_map(|at| [edge(0, at), to_end(at)]).collect();
-    let nodes_of = (0..size).map(action).chain([end("all")]).collect();
-    (super::provider(vec![graph(0, nodes_of, edges)]), completed(nodes(1)))
+    let nodes_of = (0..size).map(action).chain([end(Join::All)]).collect();
+    (provider(vec![graph(name(0), nodes_of, edges)]), completed(nodes(1)))
 }
 
 /// All done, and all of them must be.
@@ -86,18 +124,20 @@ fn layers(size: usize) -> (Provider, State) {
         edges.extend((0..3).map(|step| edge(layer + (at + step * 3) % 10, at)));
     }
     edges.push(to_end(size - 1));
-    let nodes_of = (0..size).map(action).chain([end("any")]).collect();
-    (super::provider(vec![graph(0, nodes_of, edges)]), completed(nodes(size)))
+    let nodes_of = (0..size).map(action).chain([end(Join::Any)]).collect();
+    (provider(vec![graph(name(0), nodes_of, edges)]), completed(nodes(size)))
 }
 
 /// One after the other, each set back by the next.
 fn repeats(size: usize) -> (Provider, State) {
     let mut edges: Vec<_> = (1..size).map(|at| edge(at - 1, at)).collect();
-    edges.extend((1..size).map(|at| {
-        json!({ "from": format!("n{at}"), "to": format!("n{}", at - 1), "kind": "repeat", "outcomes": ["completed", "pending"] })
+    edges.extend((1..size).map(|at| Edge {
+        kind: Some(EdgeKind::Repeat),
+        outcomes: Some(vec![Outcome::Completed, Outcome::Pending]),
+        ..edge(at, at - 1)
     }));
-    let nodes_of = (0..size).map(action).chain([end("all")]).collect();
-    (super::provider(vec![graph(0, nodes_of, edges)]), completed(nodes(size)))
+    let nodes_of = (0..size).map(action).chain([end(Join::All)]).collect();
+    (provider(vec![graph(name(0), nodes_of, edges)]), completed(nodes(size)))
 }
 
 /// A chain of Subgraphs, each of a Graph of its own, a hundred nodes each.
@@ -115,18 +155,18 @@ fn frames(size: usize, child: impl Fn(usize) -> usize) -> (Provider, State) {
     let count = (size / each).max(1);
     let inner = |number: usize| {
         let edges = (1..each).map(|at| edge(at - 1, at)).chain([to_end(each - 1)]).collect();
-        graph(number, (0..each).map(action).chain([end("all")]).collect(), edges)
+        graph(name(number), (0..each).map(action).chain([end(Join::All)]).collect(), edges)
     };
     let mut edges: Vec<_> = (1..count).map(|at| edge(at - 1, at)).collect();
     edges.push(to_end(count - 1));
-    let outer = graph(0, (0..count).map(|at| sub(at, child(at))).chain([end("all")]).collect(), edges);
+    let outer = graph(name(0), (0..count).map(|at| sub(at, name(child(at)))).chain([end(Join::All)]).collect(), edges);
     let numbers: std::collections::BTreeSet<_> = (0..count).map(&child).collect();
     let graphs = std::iter::once(outer).chain(numbers.into_iter().map(inner)).collect();
     let keys = (0..count).flat_map(|at| {
         let child = child(at);
         (0..each).map(move |node| format!("g0/n{at}>g{child}/n{node}"))
     });
-    (super::provider(graphs), completed(keys))
+    (provider(graphs), completed(keys))
 }
 
 /// Fifty levels of Subgraphs, each behind a chain.
@@ -137,43 +177,33 @@ fn deep(size: usize) -> (Provider, State) {
     let mut prefix = String::new();
     let graphs = (0..levels).map(|level| {
         let last = level + 1 == levels;
-        let node = |at| if at == each - 1 && !last { sub(at, level + 1) } else { action(at) };
+        let node = |at| if at == each - 1 && !last { sub(at, name(level + 1)) } else { action(at) };
         let edges = (1..each).map(|at| edge(at - 1, at)).chain([to_end(each - 1)]).collect();
         keys.extend((0..each).map(|at| format!("{prefix}g{level}/n{at}")));
         prefix.push_str(&format!("g{level}/n{}>", each - 1));
-        graph(level, (0..each).map(node).chain([end("all")]).collect(), edges)
+        graph(name(level), (0..each).map(node).chain([end(Join::All)]).collect(), edges)
     });
     let graphs = graphs.collect();
-    (super::provider(graphs), completed(keys))
+    (provider(graphs), completed(keys))
 }
 
 /// All reached, and all without what they require.
 fn facts_missing(size: usize) -> (Provider, State) {
     let edges = (1..size).map(|at| edge(0, at)).chain([to_end(1)]).collect();
-    let mut nodes_of: Vec<_> = (0..size).map(action).chain([end("all")]).collect();
+    let mut nodes_of: Vec<_> = (0..size).map(action).chain([end(Join::All)]).collect();
     for node in &mut nodes_of[1..size] {
-        node["requiresFacts"] = json!([{ "path": "a.b", "exists": true }]);
+        node.requires_facts = check("a.b", true);
     }
-    (super::provider(vec![graph(0, nodes_of, edges)]), completed(nodes(1)))
+    (provider(vec![graph(name(0), nodes_of, edges)]), completed(nodes(1)))
 }
 
 /// So many levels of Graphs, each of which enters the next one twice at once: the frames double at every level.
 pub fn doubling(levels: usize, id: impl Fn(usize) -> String) -> Provider {
     let graphs = (0..levels).map(|level| {
-        let next = |at: usize| {
-            let mut node = if level + 1 < levels { sub(at, 0) } else { action(at) };
-            if level + 1 < levels {
-                node["graph"] = json!(id(level + 1));
-            }
-            node
-        };
-        let edges =
-            vec![json!({ "from": "n0", "to": "n1" }), json!({ "from": "n0", "to": "n2" }), to_end(1), to_end(2)];
-        let mut start = action(0);
-        start["satisfiedBy"] = json!([{ "path": "none", "exists": false }]);
-        let mut graph = graph(0, vec![start, next(1), next(2), end("all")], edges);
-        graph.id = id(level);
-        graph
+        let next = |at: usize| if level + 1 < levels { sub(at, id(level + 1)) } else { action(at) };
+        let start = Node { satisfied_by: check("none", false), ..action(0) };
+        let edges = vec![edge(0, 1), edge(0, 2), to_end(1), to_end(2)];
+        graph(id(level), vec![start, next(1), next(2), end(Join::All)], edges)
     });
-    super::provider(graphs.collect())
+    provider(graphs.collect())
 }
