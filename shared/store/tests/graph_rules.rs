@@ -291,7 +291,7 @@ async fn limits_are_told_and_what_is_over_them_changes_nothing() {
 async fn a_state_that_cannot_be_evaluated_is_refused_and_changes_nothing() {
     let world = world().await;
     let bot = agent("bot");
-    let twice = publish(&world, ORG, &doubling("acme/twice", DOUBLING_LEVELS)).await.unwrap();
+    let twice = publish(&world, ORG, &doubling("acme/twice", DOUBLING_LEVELS, true)).await.unwrap();
     let start = async |facts: Value| {
         let id = world.id();
         let request = Request::new(ORG, &bot, "start_graph_run", &id, &Map::new());

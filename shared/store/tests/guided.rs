@@ -18,29 +18,8 @@ use run::{Code, Command, Decision};
 use serde_json::{Map, Value, json};
 use store::write::Written;
 use store::{Error, Evaluator, GraphLimits, GraphPin, Request};
-use support::graphs::{DOUBLING_LEVELS, PROVIDER, bundle, change, doubling, facts, outcome, publish};
+use support::graphs::{DOUBLING_LEVELS, PROVIDER, RELEASE, bundle, change, doubling, facts, outcome, publish};
 use support::*;
-
-/// Two steps, the second with a graph that begins at its gates; an approval with a way back.
-const RELEASE: &str = "---
-name: release
-description: x
-inputs: { version: { type: string, optional: true } }
-steps:
-  - { id: cut, agent: Cut it., output: { tag: string } }
-  - id: ship
-    agent: Ship it.
-    output: { url: { type: string, optional: true } }
-    graph:
-      provider: acme/release
-      graph: release
-      entry: hotfix
-      require_complete: true
-      facts: { release.version: inputs.version, release.tag: steps.cut.output.tag, url: steps.ship.output.url }
-  - { id: sign, person: editor, approve: Sign it?, on_reject: ship }
-  - { id: done, finish: done }
----
-";
 
 const UNFINISHED: &str = "graph: waiting-user (release/approve): a person must decide this first";
 
@@ -183,7 +162,7 @@ async fn a_run_that_others_filled_keeps_nobody_from_the_step() {
 #[tokio::test]
 async fn a_graph_that_is_too_much_with_a_submission_is_an_issue_of_it() {
     let world = graphs::world().await;
-    publish(&world, ORG, &doubling("acme/twice", DOUBLING_LEVELS)).await.unwrap();
+    publish(&world, ORG, &doubling("acme/twice", DOUBLING_LEVELS, true)).await.unwrap();
     let source = RELEASE
         .replace("acme/release", "acme/twice")
         .replace("      entry: hotfix\n", "")
@@ -360,52 +339,6 @@ async fn a_version_keeps_the_provider_it_was_published_with() {
     world.publish(ORG, &RELEASE.replace("provider: acme/release", "provider: acme/release@1.0.0")).await;
     assert_eq!(pins(&world).await, pinned("1.0.0"));
     assert_eq!(pins(&world.under(None)).await, pinned("1.0.0"), "as it is stored");
-}
-
-/// Tries to publish this and tells why not.
-async fn unpublished(world: &World, source: &str) -> Vec<String> {
-    let op = operator();
-    let id = world.id();
-    let request = Request::new(ORG, &op, "import_process", &id, &Map::new());
-    world.store.import(&request, source, None, |_| json!({})).await.unwrap();
-    let id = world.id();
-    let request = Request::new(ORG, &op, "publish_process", &id, &Map::new());
-    let (code, issues) = code(world.store.publish(&request, "lost", &Default::default(), |v| json!(v.number)).await);
-    assert_eq!(code, Code::Invalid);
-    issues
-}
-
-#[tokio::test]
-async fn whatever_is_not_there_refuses_the_publication_all_at_once() {
-    let world = graphs::world().await;
-    let step = |id: &str, provider: &str, graph: &str, entry: &str| {
-        format!("  - {{ id: {id}, agent: x, graph: {{ provider: {provider}, graph: {graph}, entry: {entry} }} }}\n")
-    };
-    let source = [
-        "---\nname: lost\ndescription: x\nsteps:\n".to_owned(),
-        step("a", "acme/nowhere", "g", "default"),
-        step("b", "acme/release@9.0.0", "release", "default"),
-        step("c", "acme/release", "relaese", "default"),
-        step("d", "acme/release@1.0.0", "release", "begin"),
-        step("e", "acme/release", "checks", "default"),
-        "  - { id: f, person: editor, approve: x }\n  - { id: z, finish: done }\n---\n".to_owned(),
-    ];
-    assert_eq!(
-        unpublished(&world, &source.concat()).await,
-        [
-            "roles.editor: bind this role to a group",
-            "steps.a.graph: No Provider `acme/nowhere` here. The tool list_providers and the command \
-             `procession provider list` name the published ones.",
-            "steps.b.graph: `acme/release` has no version 9.0.0; the latest version is 1.0.0.",
-            "steps.c.graph: `acme/release` version 1.0.0 has no graph `relaese`; it has checks, release",
-            "steps.d.graph: graph `release` of `acme/release` version 1.0.0 has no entry `begin`; it has default, hotfix",
-        ]
-    );
-    // Another organization's provider is none of this one's.
-    let elsewhere = World::new();
-    publish(&elsewhere, "other", &bundle(PROVIDER, "1.0.0", "x")).await.unwrap();
-    let missing = unpublished(&elsewhere, &source.concat()).await;
-    assert_eq!(missing.iter().filter(|issue| issue.contains("No Provider")).count(), 5, "{missing:?}");
 }
 
 #[tokio::test]

@@ -12,6 +12,27 @@ use super::{ORG, World, operator};
 /// The Provider that most tests publish.
 pub const PROVIDER: &str = "acme/release";
 
+/// Two steps, the second with a graph that begins at its gates; an approval with a way back.
+pub const RELEASE: &str = "---
+name: release
+description: x
+inputs: { version: { type: string, optional: true } }
+steps:
+  - { id: cut, agent: Cut it., output: { tag: string } }
+  - id: ship
+    agent: Ship it.
+    output: { url: { type: string, optional: true } }
+    graph:
+      provider: acme/release
+      graph: release
+      entry: hotfix
+      require_complete: true
+      facts: { release.version: inputs.version, release.tag: steps.cut.output.tag, url: steps.ship.output.url }
+  - { id: sign, person: editor, approve: Sign it?, on_reject: ship }
+  - { id: done, finish: done }
+---
+";
+
 const GRAPH: &str = "schema: agent-graph.graph.v1
 id: release
 entrypoints: { default: prepare, hotfix: approve }
@@ -83,9 +104,9 @@ pub fn bundle(id: &str, version: &str, description: &str) -> BTreeMap<String, Ve
     built(source(id, version, description))
 }
 
-/// The bundle of a Provider whose Graph `release` enters the next one twice, and that one twice again, so many levels deep:
-/// while nothing is known it is evaluated at once, with the Fact `go` it is more than an evaluation may be.
-pub fn doubling(id: &str, levels: usize) -> BTreeMap<String, Vec<u8>> {
+/// The bundle of a Provider whose Graph `release` enters the next one twice, and that one twice again, so many levels deep.
+/// With the Fact `go` it is more than an evaluation may be, or without it: else it is evaluated at once.
+pub fn doubling(id: &str, levels: usize, with_go: bool) -> BTreeMap<String, Vec<u8>> {
     let name = |level: usize| if level == 0 { "release".to_owned() } else { format!("g{level}") };
     let paths: Vec<String> = (0..=levels).map(|level| format!("{}.yaml", name(level))).collect();
     let manifest =
@@ -103,7 +124,7 @@ pub fn doubling(id: &str, levels: usize) -> BTreeMap<String, Vec<u8>> {
     };
     let last = format!(
         "schema: agent-graph.graph.v1\nid: {}\nentrypoints: {{ default: do }}\nnodes:\n  \
-         - {{ id: do, kind: action, reasonCode: route.do, action: do.yaml, satisfiedBy: [{{ path: go, exists: true }}] }}\n  \
+         - {{ id: do, kind: action, reasonCode: route.do, action: do.yaml, satisfiedBy: [{{ path: go, exists: {with_go} }}] }}\n  \
          - {{ id: done, kind: terminal, terminalOutcome: completed }}\nedges: [{{ from: do, to: done }}]\n",
         name(levels),
     );
