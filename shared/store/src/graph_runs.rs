@@ -157,10 +157,7 @@ impl Store {
             let started = match recorded {
                 Err(error) => Err(error),
                 Ok(Some(record)) => self.graph_replay(request.org, record, None).await,
-                Ok(None) => match provider {
-                    Err(error) => Err(error),
-                    Ok(provider) => self.start_once(request, provider, graph, entry, facts.clone()).await,
-                },
+                Ok(None) => self.start_once(request, provider, graph, entry, facts.clone()).await,
             };
             match started {
                 Err(Error::Retry(why)) => tries.failed(why),
@@ -173,16 +170,18 @@ impl Store {
     async fn start_once(
         &self,
         request: &Request<'_>,
-        provider: Arc<PublishedProvider>,
+        provider: Result<Arc<PublishedProvider>, Error>,
         graph: &str,
         entry: &str,
         facts: Map<String, Value>,
     ) -> Result<GraphRun, Error> {
-        let id = format!("g_{}", self.ids.fresh());
-        let began = Happened::started(&provider.reference, graph, entry, facts);
-        let journal = Journal::none(id, Arc::clone(&provider));
-        let step = self.graph_step(request.org, journal, began, self.clock.now(), request.actor, request.tool);
-        self.graph_decided(request, step).await
+        let decided = provider.and_then(|provider| {
+            let id = format!("g_{}", self.ids.fresh());
+            let began = Happened::started(&provider.reference, graph, entry, facts);
+            let journal = Journal::none(id, provider);
+            self.graph_step(request.org, journal, began, self.clock.now(), request.actor, request.tool)
+        });
+        self.graph_decided(request, decided).await
     }
 
     /// Changes a run of a Graph.
@@ -215,8 +214,8 @@ impl Store {
         if let Some(record) = recorded {
             return self.graph_replay(request.org, record, loaded).await;
         }
-        let Some(journal) = loaded else { return Err(no_run(run)) };
-        let decided = self.decide_graph(request.actor, &journal.run, change).and_then(|happened| {
+        let decided = loaded.ok_or_else(|| no_run(run)).and_then(|journal| {
+            let happened = self.decide_graph(request.actor, &journal.run, change)?;
             self.graph_step(request.org, journal, happened, self.clock.now(), request.actor, request.tool)
         });
         self.graph_decided(request, decided).await
@@ -267,18 +266,16 @@ impl Store {
         if let Some(record) = recorded {
             return self.graph_replay(request.org, record, None).await;
         }
-        let Some(from) = from.filter(|journal| journal.run.checkpoint().as_deref() == Some(checkpoint)) else {
-            let name = quoted(checkpoint);
-            let message = format!("No checkpoint `{name}` here. Use the name that checkpoint_graph_run returned.");
-            return Err(Error::refused(Code::NotFound, message));
-        };
-        let id = format!("g_{}", self.ids.fresh());
-        let GraphRun { provider, run, .. } = from.run;
-        let run = Run { id: id.clone(), authorities: Vec::new(), ..run };
-        let resumed = Happened::resumed(&provider.reference, checkpoint, run);
-        let journal = Journal::none(id, provider);
-        let step = self.graph_step(request.org, journal, resumed, self.clock.now(), request.actor, request.tool);
-        self.graph_decided(request, step).await
+        let from = from.filter(|journal| journal.run.checkpoint().as_deref() == Some(checkpoint));
+        let decided = from.ok_or_else(|| no_checkpoint(checkpoint)).and_then(|from| {
+            let id = format!("g_{}", self.ids.fresh());
+            let GraphRun { provider, run, .. } = from.run;
+            let run = Run { id: id.clone(), authorities: Vec::new(), ..run };
+            let resumed = Happened::resumed(&provider.reference, checkpoint, run);
+            let journal = Journal::none(id, provider);
+            self.graph_step(request.org, journal, resumed, self.clock.now(), request.actor, request.tool)
+        });
+        self.graph_decided(request, decided).await
     }
 
     /// A run of a Graph.
@@ -323,6 +320,11 @@ fn no_run(run: &str) -> Error {
             quoted(run)
         ),
     )
+}
+
+fn no_checkpoint(name: &str) -> Error {
+    let message = format!("No checkpoint `{}` here. Use the name that checkpoint_graph_run returned.", quoted(name));
+    Error::refused(Code::NotFound, message)
 }
 
 fn checkpoint_name(run: &str, sequence: u64) -> String {

@@ -258,6 +258,65 @@ async fn a_call_sent_twice_at_once_is_one_event_though_the_first_one_moved_the_r
     assert_eq!(world.stored("graphrun/").len(), 2);
 }
 
+/// Makes a call that finds no record of itself and then waits, until `between` was done.
+async fn overtaken(
+    world: &World,
+    call: impl Future<Output = Result<GraphRun, Error>> + Send + 'static,
+    between: impl Future<Output = GraphRun>,
+) -> (GraphRun, GraphRun) {
+    let (let_go, held) = tokio::sync::oneshot::channel();
+    *world.probe.hold_read.lock().unwrap() = Some(held);
+    let second = tokio::spawn(call);
+    while world.probe.hold_read.lock().unwrap().is_some() {
+        tokio::task::yield_now().await;
+    }
+    // Once more, so that it has read everything else as well.
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    let first = between.await;
+    let_go.send(()).unwrap();
+    (first, second.await.unwrap().unwrap())
+}
+
+#[tokio::test]
+async fn a_call_sent_twice_at_once_is_one_run_though_the_second_one_did_not_find_what_it_is_of() {
+    let world = World::new();
+    let start = |world: World| async move { start_as(&world, "s", ORG, &agent("bot"), json!({})).await };
+    let between = async {
+        publish(&world, ORG, &bundle(PROVIDER, "1.0.0", "Releases.")).await.unwrap();
+        start(world.clone()).await.unwrap()
+    };
+    let (first, second) = overtaken(&world, start(world.clone()), between).await;
+    assert_eq!(json_of(&first), json_of(&second));
+    assert_eq!(world.stored("graphrun/").len(), 1);
+
+    let id = first.run.id;
+    let resume =
+        |world: World, id: String| async move { resume_as(&world, "r", ORG, &agent("bot"), &format!("{id}@2")).await };
+    let between = async {
+        change(&world, &agent("bot"), &id, GraphCommand::Checkpoint).await.unwrap();
+        resume(world.clone(), id.clone()).await.unwrap()
+    };
+    let (first, second) = overtaken(&world, resume(world.clone(), id.clone()), between).await;
+    assert_eq!(json_of(&first), json_of(&second));
+    assert_eq!(world.stored("graphrun/").len(), 3);
+
+    // The ids of these tests are numbers in turn.
+    let last: u64 = first.run.id.trim_start_matches("g_").parse().unwrap();
+    let id = format!("g_{:06}", last + 1);
+    let change = |world: World, id: String| async move {
+        change_as(&world, "c", ORG, &agent("bot"), &id, GraphCommand::Checkpoint).await
+    };
+    let between = async {
+        assert_eq!(start_as(&world, "t", ORG, &agent("bot"), json!({})).await.unwrap().run.id, id);
+        change(world.clone(), id.clone()).await.unwrap()
+    };
+    let (first, second) = overtaken(&world, change(world.clone(), id.clone()), between).await;
+    assert_eq!(json_of(&first), json_of(&second));
+    assert_eq!(world.stored("graphrun/").len(), 5);
+}
+
 #[tokio::test]
 async fn what_is_not_there_is_not_found() {
     let world = world().await;

@@ -36,13 +36,20 @@ pub struct Probe {
     pub lose: AtomicU32,
     /// The next transaction waits for this first.
     pub hold: Mutex<Option<oneshot::Receiver<()>>>,
+    /// The next read by keys is made, and its answer waits for this.
+    pub hold_read: Mutex<Option<oneshot::Receiver<()>>>,
 }
 
 #[async_trait]
 impl Table for Probe {
     async fn get(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, TableError> {
         self.reads.fetch_add(1, Ordering::Relaxed);
-        self.memory.get(keys).await
+        let found = self.memory.get(keys).await;
+        let hold = self.hold_read.lock().unwrap().take();
+        if let Some(hold) = hold {
+            hold.await.unwrap();
+        }
+        found
     }
     async fn query(&self, range: &Range) -> Result<Vec<Item>, TableError> {
         self.reads.fetch_add(1, Ordering::Relaxed);
