@@ -148,6 +148,24 @@ async fn what_does_not_load_is_refused_with_everything_that_is_wrong() {
 }
 
 #[tokio::test]
+async fn what_would_be_too_much_in_a_list_is_refused() {
+    let world = World::new();
+    let with = |entries: usize| {
+        let mut files = source(PROVIDER, "1.0.0", "Releases.");
+        let names: Vec<String> = (0..entries).map(|n| format!("e{n:099}: prepare")).collect();
+        let graph = String::from_utf8(files["graphs/release.yaml"].clone()).unwrap();
+        let graph = graph.replace("default: prepare", &format!("default: prepare, {}", names.join(", ")));
+        files.insert("graphs/release.yaml".to_owned(), graph.into_bytes());
+        built(files)
+    };
+    let (refused, issues) = code(publish(&world, ORG, &with(160)).await);
+    assert_eq!((refused, issues.len()), (Code::Invalid, 1), "{issues:?}");
+    assert!(issues[0].starts_with("graphs: ids and entries of ") && issues[0].ends_with("at most 16384"), "{issues:?}");
+    assert!(world.stored("").is_empty() && world.bucket.objects.lock().unwrap().is_empty(), "nothing was stored");
+    publish(&world, ORG, &with(150)).await.unwrap();
+}
+
+#[tokio::test]
 async fn bytes_that_were_altered_are_never_used() {
     let world = World::new();
     let reference = publish(&world, ORG, &bundle(PROVIDER, "1.0.0", "Releases.")).await.unwrap();
