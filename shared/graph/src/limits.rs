@@ -18,8 +18,8 @@ pub const CALL_LEVELS: usize = 64;
 /// The most characters of somebody's own text that a message quotes in one place.
 pub const QUOTE_CHARACTERS: usize = 80;
 
-/// Most nodes, edges and fact checks that one evaluation looks at, those of a Graph again for each call path that enters it: Graphs that
-/// enter the next one twice each double it at every level.
+/// Most nodes, edges and fact checks that one evaluation looks at, those of a Graph again for each call path that enters
+/// it: Graphs that enter the next one twice each double it at every level.
 pub const EVALUATION_VISITS: usize = 5_000_000;
 
 /// Most Subgraph nodes that one evaluation enters.
