@@ -308,6 +308,13 @@ fn what_is_not_there_is_not_found(org: &Org) {
     assert!(missing.issues[0].starts_with("graph-missing: ") && missing.message.contains("customs"), "{missing:?}");
     let missing = refused_as(ask(json!({ "entry": "side" })), "not_found");
     assert!(missing.issues[0].starts_with("entry-missing: ") && missing.message.contains("again"), "{missing:?}");
+    // What a start is refused for is what an evaluation would have been.
+    for (graph, entry) in [("letter", "default"), ("parcel", "side")] {
+        let start = json!({ "provider": PARCEL, "graph": graph, "entry": entry });
+        let start = refused_as(org.agent.call("start_graph_run", start), "not_found");
+        let asked = refused_as(ask(json!({ "graph": graph, "entry": entry })), "not_found");
+        assert_eq!((start.message, start.issues), (asked.message, asked.issues));
+    }
     let locate = |id: &str| org.agent.call("locate_resource", json!({ "provider": PARCEL, "id": id }));
     for id in ["nothing", "manifest.json", "resources", "../resources/scales.md"] {
         let missing = refused_as(locate(id), "not_found");

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::asked::{Asked, Question};
-use super::graphs::{AUTHORITIES, ProviderAsked, refused};
+use super::graphs::{AUTHORITIES, ProviderAsked};
 use super::{Call, Tool};
 
 pub(crate) struct EvaluateGraph;
@@ -82,7 +82,7 @@ impl Tool for EvaluateGraph {
             arguments;
         let question = Question { graph_run_id, provider, version, digest, graph, entry, facts, outcomes, authorities };
         let Asked { provider, graph, entry, state } = question.ask(&call).await?;
-        let evaluated = graph::evaluate(&provider.provider, &graph, &entry, &state).map_err(refused)?;
+        let evaluated = graph::evaluate(&provider.provider, &graph, &entry, &state)?;
         Ok(Evaluated { provider: ProviderAsked::from(&*provider), evaluation: evaluated.evaluation })
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::asked::{Asked, Question};
-use super::graphs::{AUTHORITIES, ProviderAsked, places, refused};
+use super::graphs::{AUTHORITIES, ProviderAsked, places};
 use super::{Call, Tool};
 
 pub(crate) struct GetRoute;
@@ -114,7 +114,7 @@ impl Tool for GetRoute {
             revision: revision.as_deref(),
             receipts: receipts.as_ref(),
         };
-        let route = graph::route(&provider.provider, &places(), &state, &request).map_err(refused)?;
+        let route = graph::route(&provider.provider, &places(), &state, &request)?;
         Ok(Resolved { provider: ProviderAsked::from(&*provider), route })
     }
 }

@@ -1,7 +1,7 @@
-//! What the tools of graphs share: how a provider is named, how a run is shown, and what a failure of a graph is called.
+//! What the tools of graphs share: how a provider is named and how a run is shown.
 
+use graph::Places;
 use graph::documents::{Evaluation, Run};
-use graph::{Failure, Places};
 use run::{Code, Refusal, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,7 @@ pub(crate) struct RunShown {
 /// A run as its tools show it.
 pub(super) fn shown(read: GraphRun) -> Result<RunShown, store::Error> {
     let GraphRun { provider, run, .. } = read;
-    let evaluated = graph::evaluate(&provider.provider, &run.graph, &run.entry, &run.state()).map_err(refused)?;
+    let evaluated = graph::evaluate(&provider.provider, &run.graph, &run.entry, &run.state())?;
     Ok(RunShown { run, provider: ProviderAsked::from(&*provider), evaluation: evaluated.evaluation })
 }
 
@@ -113,25 +113,4 @@ pub(super) fn pin<'a>(version: Option<&'a str>, digest: Option<&'a str>) -> Resu
 /// Paths are told as they stand in the bundle: the server has no folder of it that a caller could open.
 pub(super) fn places() -> Places {
     Places { provider_root: String::new(), workspace: ".".to_owned() }
-}
-
-/// Failures that say that the state is another one than the caller has seen.
-const STALE: [&str; 2] = ["route-revision-stale", "route-stale"];
-
-/// A failure of a graph as a tool's refusal: its stable code stands first in the issue.
-pub(super) fn refused(failure: Failure) -> store::Error {
-    let code = match &*failure.code {
-        stale if STALE.contains(&stale) => Code::Conflict,
-        missing if missing.ends_with("-missing") => Code::NotFound,
-        _ => Code::Invalid,
-    };
-    let Failure { code: word, message, diagnostics } = failure;
-    let mut issues: Vec<String> = diagnostics.iter().map(|d| format!("{}: {}", d.code, d.message)).collect();
-    if issues.is_empty() {
-        issues.push(match code {
-            Code::Conflict => word.replace('-', "_"),
-            _ => format!("{word}: {message}"),
-        });
-    }
-    Refusal::new(code, message).issues(issues).into()
 }

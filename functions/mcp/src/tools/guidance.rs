@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use store::graph_runs::GraphRun;
 
-use super::graphs::{ProviderAsked, places, refused};
+use super::graphs::{ProviderAsked, places};
 
 /// The run of a step's graph as the claim leaves it.
 #[derive(Serialize, JsonSchema)]
@@ -41,7 +41,7 @@ impl Guidance {
                 revision: Some(&evaluation.revision),
                 receipts: None,
             };
-            graph::route(&provider.provider, &places(), &run.state(), &request).map_err(refused)
+            graph::route(&provider.provider, &places(), &run.state(), &request).map_err(store::Error::from)
         });
         let route = route.transpose()?;
         Ok(Guidance { graph_run_id: run.id, provider: ProviderAsked::from(&*provider), evaluation, route })

@@ -6,7 +6,7 @@ use run::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::graphs::{ProviderAsked, pin, places, refused};
+use super::graphs::{ProviderAsked, pin, places};
 use super::{Call, Tool};
 
 pub(crate) struct LocateResource;
@@ -70,7 +70,7 @@ impl Tool for LocateResource {
                 (Some(location), path)
             }
             Err(_) if known.files.contains_key(&id) => (None, id),
-            Err(failure) => return Err(refused(failure)),
+            Err(failure) => return Err(failure.into()),
         };
         let Some(digest) = known.files.get(&path).cloned() else {
             let message = format!("The provider `{provider}` has no file `{path}` that makes the resource.");
