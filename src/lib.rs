@@ -3,7 +3,5 @@
 pub mod bench;
 pub mod client;
 pub mod demo;
-pub mod out;
-pub mod paint;
 pub mod server;
 pub mod verbs;

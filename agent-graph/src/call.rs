@@ -9,8 +9,8 @@ use graph::documents::SkillBinding;
 use graph::{Failure, Places, Provider};
 use serde::Serialize;
 
-use crate::paint::Paint;
 use crate::{files, shell};
+use terminal::Paint;
 
 /// What a verb comes to: its exit code, or a refusal that changed nothing.
 pub type Done = Result<ExitCode, Failure>;
@@ -89,12 +89,12 @@ impl Global {
             Format::Json => {
                 let text = serde_json::to_string(answer)
                     .map_err(|error| Failure::new("unexpected-error", format!("the answer has no JSON: {error}")))?;
-                crate::say!("{text}");
+                terminal::say!("{text}");
             }
             Format::Human => {
                 let paint = Paint::detect();
                 for line in lines(paint) {
-                    crate::say!("{}", paint.line(&line));
+                    terminal::say!("{}", paint.line(&line));
                 }
             }
         }

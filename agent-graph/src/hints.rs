@@ -6,7 +6,7 @@ use graph::{Diagnostic, Failure, Severity};
 use serde_json::json;
 
 use crate::call::Format;
-use crate::out::clean;
+use terminal::clean;
 
 /// Tells a refusal on standard error: one line of `agent-graph.error.v1`, or lines for people.
 pub fn tell(failure: &Failure, format: Format) {

@@ -9,8 +9,6 @@ pub mod files;
 pub mod hints;
 pub mod limits;
 pub mod materializer;
-pub mod out;
-pub mod paint;
 pub mod runs;
 pub mod select;
 pub mod shell;

@@ -80,7 +80,7 @@ impl StateOptions {
             let outcomes = values::outcomes("--outcomes", outcomes)?;
             for key in outcomes.keys() {
                 if let Some(said) = overlooked(&opened.provider, &graph, key) {
-                    crate::out::note(&said);
+                    terminal::note(&said);
                 }
             }
             state.outcomes.extend(outcomes);
@@ -124,7 +124,7 @@ pub fn overlooked(provider: &Provider, graph: &str, key: &str) -> Option<String>
 fn dotted(facts: &serde_json::Map<String, serde_json::Value>) {
     for (name, value) in facts.iter().filter(|(name, _)| name.contains('.')) {
         let meant = name.rsplit('.').fold(value.clone(), |inner, name| serde_json::json!({ name: inner }));
-        crate::out::note(&format!("the fact `{name}` is found by no check; write {meant}"));
+        terminal::note(&format!("the fact `{name}` is found by no check; write {meant}"));
     }
 }
 

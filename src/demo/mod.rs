@@ -14,10 +14,10 @@ use std::time::Instant;
 use anyhow::Context as _;
 use tempfile::TempDir;
 
-use crate::paint::Paint;
 use crate::server::{self, Options, Running};
 use cast::Cast;
 use scene::Scene;
+use terminal::Paint;
 
 /// The process that is played, as the repository has it.
 const PROCESS: &str = include_str!("../../examples/supplier-onboarding/PROCESS.md");
@@ -30,7 +30,7 @@ const PROCESS: &str = include_str!("../../examples/supplier-onboarding/PROCESS.m
 /// What deviated from what should have been.
 pub async fn play(keep: bool) -> anyhow::Result<()> {
     let paint = Paint::detect();
-    crate::say!("{}\n", paint.title("Procession: one supplier, from the request to the decision"));
+    terminal::say!("{}\n", paint.title("Procession: one supplier, from the request to the decision"));
     let began = Instant::now();
     let dir = tempfile::Builder::new().prefix("procession-demo-").tempdir().context("no temporary folder")?;
     let server = start(&dir, paint).await?;
@@ -44,7 +44,7 @@ pub async fn play(keep: bool) -> anyhow::Result<()> {
             record::print(&view, paint);
             let seconds = began.elapsed().as_secs_f64();
             let (calls, refusals) = scene.counts();
-            crate::say!(
+            terminal::say!(
                 "\n{}",
                 paint.good(format!(
                     "Everything went as it should: {calls} calls, {refusals} of them refused as they had to be, {seconds:.1} s."
@@ -59,9 +59,9 @@ pub async fn play(keep: bool) -> anyhow::Result<()> {
     if keep {
         let kept = dir.keep();
         let kept = kept.display();
-        crate::say!("\nThe data is in {kept}. To look at it:");
-        crate::say!("  procession dev --data {kept}");
-        crate::say!("  procession token --data {kept} --kind person --subject olga@example.com --operator");
+        terminal::say!("\nThe data is in {kept}. To look at it:");
+        terminal::say!("  procession dev --data {kept}");
+        terminal::say!("  procession token --data {kept} --kind person --subject olga@example.com --operator");
     } else {
         dir.close().context("the temporary folder cannot be removed")?;
     }
@@ -78,5 +78,5 @@ async fn start(dir: &TempDir, paint: Paint) -> anyhow::Result<Running> {
 
 /// A line about what is under way, shown at once.
 fn progress(text: &str, paint: Paint) {
-    crate::say!("{}", paint.dim(format!("… {text}")));
+    terminal::say!("{}", paint.dim(format!("… {text}")));
 }

@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use crate::client::at;
-use crate::paint::Paint;
+use terminal::Paint;
 
 /// Prints the record of a run view.
 pub(super) fn print(view: &Value, paint: Paint) {
-    crate::say!("\n{}", paint.title("The record"));
-    crate::say!(
+    terminal::say!("\n{}", paint.title("The record"));
+    terminal::say!(
         "  run {} of {} version {}: {}, outcome {}",
         plain(at(view, "/run/id")),
         plain(at(view, "/run/process")),
@@ -16,14 +16,14 @@ pub(super) fn print(view: &Value, paint: Paint) {
         plain(at(view, "/run/state")),
         paint.good(plain(at(view, "/run/outcome"))),
     );
-    crate::say!("  started by {} with {}", plain(at(view, "/run/startedBy")), at(view, "/data/inputs"));
+    terminal::say!("  started by {} with {}", plain(at(view, "/run/startedBy")), at(view, "/data/inputs"));
     for entry in entries(view) {
-        crate::say!("  {}  {}  {}", paint.dim(&entry.at), paint.title(&entry.step), entry.what);
+        terminal::say!("  {}  {}  {}", paint.dim(&entry.at), paint.title(&entry.step), entry.what);
         for line in entry.lines {
-            crate::say!("  {:24}  {line}", "");
+            terminal::say!("  {:24}  {line}", "");
         }
     }
-    crate::say!("  {}  ended by {}", paint.dim(plain(at(view, "/run/ended/at"))), plain(at(view, "/run/ended/by")));
+    terminal::say!("  {}  ended by {}", paint.dim(plain(at(view, "/run/ended/at"))), plain(at(view, "/run/ended/by")));
 }
 
 struct Entry {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::cast::Player;
 use crate::client::{Failure, Refused, arguments, at};
-use crate::paint::Paint;
+use terminal::Paint;
 
 /// Longest that a printed argument may be, in characters.
 const SHOWN_CHARACTERS: usize = 44;
@@ -41,7 +41,7 @@ impl Scene {
 
     /// Begins a part.
     pub(super) fn part(&self, title: &str) {
-        crate::say!("\n{}", self.paint.title(title));
+        terminal::say!("\n{}", self.paint.title(title));
     }
 
     /// Calls a tool that must not refuse.
@@ -68,9 +68,9 @@ impl Scene {
         self.refusals += 1;
         match who.client.call(tool, with).await {
             Err(Failure::Refused(refused)) if refused.code == code => {
-                self.line(&self.paint.refused(format!("{}: {}", refused.code, refused.message)));
+                self.line(&self.paint.waiting(format!("{}: {}", refused.code, refused.message)));
                 for issue in &refused.issues {
-                    self.line(&self.paint.refused(format!("  {issue}")));
+                    self.line(&self.paint.waiting(format!("  {issue}")));
                 }
                 Ok(refused)
             }
@@ -89,13 +89,13 @@ impl Scene {
         self.calls += 1;
         let with = arguments(with);
         let name = format!("{:NAME_COLUMNS$}", who.name);
-        let line = format!("  {} {} {}", self.paint.actor(name), self.paint.tool(tool), self.paint.dim(shown(&with)));
-        crate::say!("{}", line.trim_end());
+        let line = format!("  {} {} {}", self.paint.actor(name), self.paint.typed(tool), self.paint.dim(shown(&with)));
+        terminal::say!("{}", line.trim_end());
         with
     }
 
     fn line(&self, text: &str) {
-        crate::say!("  {:NAME_COLUMNS$} → {text}", "");
+        terminal::say!("  {:NAME_COLUMNS$} → {text}", "");
     }
 
     /// When the answer is a run view: which steps moved, and whether the run did.

@@ -51,9 +51,9 @@ impl Bench {
         let measuring = bench::run(&plan, |what| eprintln!("{what} …"));
         let report = super::interruptible(measuring).await?;
         if self.json {
-            crate::say!("{}", serde_json::to_string_pretty(&report)?);
+            terminal::say!("{}", serde_json::to_string_pretty(&report)?);
         } else {
-            crate::say!("{}", bench::text(&report).trim_end());
+            terminal::say!("{}", bench::text(&report).trim_end());
         }
         let failed: Vec<String> = report.functions.iter().filter_map(Function::failure).collect();
         anyhow::ensure!(failed.is_empty(), "{}", failed.join("\n"));

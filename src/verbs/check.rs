@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use terminal::clean;
+
 use super::read_file;
 
 /// Checks files without a server and prints every problem as `file:line:column: message`.
@@ -32,7 +34,7 @@ impl Check {
                 Ok(read) => read,
                 // The other files are still worth checking.
                 Err(error) => {
-                    crate::say!("{error:#}");
+                    terminal::say!("{error:#}");
                     errors += 1;
                     continue;
                 }
@@ -46,9 +48,11 @@ impl Check {
                 match problem.severity {
                     process::Severity::Error => {
                         errors += 1;
-                        crate::say!("{name}:{line}:{column}: {}", problem.message);
+                        terminal::say!("{name}:{line}:{column}: {}", clean(&problem.message));
                     }
-                    process::Severity::Warning => crate::say!("{name}:{line}:{column}: warning: {}", problem.message),
+                    process::Severity::Warning => {
+                        terminal::say!("{name}:{line}:{column}: warning: {}", clean(&problem.message))
+                    }
                 }
             }
             if let Some(document) = reading.document {
@@ -57,9 +61,9 @@ impl Check {
                     1 => "1 step".to_owned(),
                     many => format!("{many} steps"),
                 };
-                crate::say!("{}: {} is well-formed, {}", file.display(), document.name, steps);
+                terminal::say!("{}: {} is well-formed, {}", file.display(), document.name, steps);
                 if let Some(needs) = needs(&document.profiles()) {
-                    crate::say!("{}: {needs}", file.display());
+                    terminal::say!("{}: {needs}", file.display());
                 }
             }
         }
@@ -67,7 +71,7 @@ impl Check {
             return Ok(ExitCode::SUCCESS);
         }
         let problems = if errors == 1 { "problem" } else { "problems" };
-        crate::say!("{errors} {problems}, {good} of {} can be run", files(self.paths.len()));
+        terminal::say!("{errors} {problems}, {good} of {} can be run", files(self.paths.len()));
         Ok(ExitCode::FAILURE)
     }
 }

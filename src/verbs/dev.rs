@@ -101,29 +101,29 @@ impl Dev {
                 "data": running.data,
                 "evaluator": evaluator,
             });
-            crate::say!("{line}");
+            terminal::say!("{line}");
         } else {
-            crate::say!("Procession serves processes at {}", running.mcp);
-            crate::say!("Everything is kept in {data}");
+            terminal::say!("Procession serves processes at {}", running.mcp);
+            terminal::say!("Everything is kept in {data}");
             if speed > 1 || running.clock_is_ahead() {
                 let times = if speed == 1 { "as fast as time".to_owned() } else { format!("{speed} times as fast") };
-                crate::say!("The clock here says {}, and runs {times}", running.store.now());
+                terminal::say!("The clock here says {}, and runs {times}", running.store.now());
             }
             if let Some((config, _)) = &asked {
-                crate::say!("Checks are answered by {config}");
+                terminal::say!("Checks are answered by {config}");
             }
-            crate::say!("");
-            crate::say!("A token for an agent:    procession token --data {data} --kind agent --subject my-agent");
-            crate::say!(
+            terminal::say!("");
+            terminal::say!("A token for an agent:    procession token --data {data} --kind agent --subject my-agent");
+            terminal::say!(
                 "A token for a person:    procession token --data {data} --kind person --subject me@example.com"
             );
-            crate::say!("… who may also publish:  … --operator\n");
-            crate::say!("To add it to an MCP client, for example:");
-            crate::say!(
+            terminal::say!("… who may also publish:  … --operator\n");
+            terminal::say!("To add it to an MCP client, for example:");
+            terminal::say!(
                 "  claude mcp add --transport http procession {} --header \"Authorization: Bearer $TOKEN\"\n",
                 running.mcp
             );
-            crate::say!("Press Ctrl-C to stop. Requests are logged to standard error; 2>/dev/null is quiet.");
+            terminal::say!("Press Ctrl-C to stop. Requests are logged to standard error; 2>/dev/null is quiet.");
         }
         ended.await?;
         Ok(ExitCode::SUCCESS)

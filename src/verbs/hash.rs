@@ -24,7 +24,7 @@ pub struct Hash {
 impl Hash {
     /// Prints the hash.
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        crate::say!("{}", process::content_hash(&read_document(&self.path)?));
+        terminal::say!("{}", process::content_hash(&read_document(&self.path)?));
         Ok(ExitCode::SUCCESS)
     }
 }

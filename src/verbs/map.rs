@@ -40,7 +40,7 @@ impl Map {
             Format::Mermaid => process::map::mermaid(&document),
             Format::Svg => process::map::svg(&document),
         };
-        crate::say!("{}", text.trim_end());
+        terminal::say!("{}", text.trim_end());
         Ok(ExitCode::SUCCESS)
     }
 }

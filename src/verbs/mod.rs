@@ -75,11 +75,11 @@ pub async fn run(cli: Cli) -> ExitCode {
         Verb::Bench(verb) => verb.run().await,
     };
     match done {
-        Ok(_) if crate::out::failed() => ExitCode::FAILURE,
+        Ok(_) if terminal::failed() => ExitCode::FAILURE,
         Ok(code) => code,
         Err(error) => {
             // Where this cannot be written there is nobody left to tell.
-            let _ = writeln!(std::io::stderr(), "procession: {error:#}");
+            let _ = writeln!(std::io::stderr(), "procession: {}", terminal::clean(&format!("{error:#}")));
             ExitCode::FAILURE
         }
     }

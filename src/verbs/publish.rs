@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::{connect, read_file};
 use crate::client::{Client, Failure, arguments, at, request_id};
-use crate::paint::Paint;
+use terminal::{Paint, clean};
 
 /// Publishes PROCESS.md files on a server: imports them as drafts, binds their roles to groups, publishes.
 ///
@@ -175,8 +175,8 @@ async fn publish_all(client: &Client, ready: &[Ready]) -> anyhow::Result<()> {
         show(file, paint);
         match published(client, file).await? {
             Some(version) => {
-                crate::say!("  {}", paint.good(format!("already published as version {version}; nothing to do")));
-                crate::say!("  hash      {}", file.hash);
+                terminal::say!("  {}", paint.good(format!("already published as version {version}; nothing to do")));
+                terminal::say!("  hash      {}", file.hash);
             }
             None => {
                 let mut import = arguments(json!({ "source": file.source, "requestId": request_id() }));
@@ -190,9 +190,12 @@ async fn publish_all(client: &Client, ready: &[Ready]) -> anyhow::Result<()> {
                     .with_context(|| format!("`{name}` was not imported"))?;
                 same_hash(file, &draft)?;
                 for warning in at(&draft, "/warnings").as_array().into_iter().flatten().filter_map(Value::as_str) {
-                    crate::say!("  {}", paint.refused(format!("{}:{}", file.file.display(), marked(warning))));
+                    terminal::say!(
+                        "  {}",
+                        paint.waiting(clean(&format!("{}:{}", file.file.display(), marked(warning))))
+                    );
                 }
-                crate::say!("  imported as a draft");
+                terminal::say!("  imported as a draft");
                 waiting.push(file);
             }
         }
@@ -206,8 +209,8 @@ async fn publish_all(client: &Client, ready: &[Ready]) -> anyhow::Result<()> {
             .map_err(anyhow::Error::from)
             .with_context(|| format!("`{name}` is a draft and was not published"))?;
         same_hash(file, &version)?;
-        crate::say!("{}", paint.good(format!("{name} version {} is published", at(&version, "/version"))));
-        crate::say!("  hash      {}", file.hash);
+        terminal::say!("{}", paint.good(format!("{name} version {} is published", at(&version, "/version"))));
+        terminal::say!("  hash      {}", file.hash);
     }
     Ok(())
 }
@@ -223,13 +226,13 @@ fn marked(warning: &str) -> String {
 
 /// What people should know before a process is offered: who takes which part, and what must be there outside.
 fn show(file: &Ready, paint: Paint) {
-    crate::say!("{}  {}", paint.title(&file.document.name), file.document.description.trim());
+    terminal::say!("{}  {}", paint.title(&file.document.name), clean(file.document.description.trim()));
     for role in file.document.roles() {
         let group = file.roles.get(role).map_or("", String::as_str);
-        crate::say!("  role      {role} → {group}");
+        terminal::say!("  role      {role} → {group}");
     }
     for system in file.document.requires.iter().flat_map(|requires| &requires.systems) {
-        crate::say!("  requires  {system}");
+        terminal::say!("  requires  {}", clean(system));
     }
 }
 

@@ -81,7 +81,7 @@ impl Token {
             person: self.person,
             ttl: self.ttl,
         })?;
-        crate::say!("{token}");
+        terminal::say!("{token}");
         Ok(ExitCode::SUCCESS)
     }
 }

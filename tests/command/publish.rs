@@ -86,3 +86,17 @@ fn publish_says_when_nobody_answers() {
     let (_, err) = exits(1, &[&args[..], &["http://processes.example/mcp"]].concat());
     assert!(err.contains("unencrypted"), "{err}");
 }
+
+#[test]
+fn what_a_file_says_steers_no_terminal() {
+    let server = Dev::start();
+    let dir = tempfile::tempdir().expect("a folder");
+    let folder = dir.path().join("odd");
+    std::fs::create_dir(&folder).expect("a folder");
+    let source = "---\nname: odd\ndescription: \"a\\e]0;b\\x07c\"\nsteps: [{ id: z, finish: done }]\n---\n";
+    std::fs::write(folder.join("PROCESS.md"), source).expect("written");
+    let output = server.publish(&server.token(&["--operator"]), &[text(&folder)]);
+    let told = out(&output);
+    assert_eq!(output.status.code(), Some(0), "{told}{}", err(&output));
+    assert!(told.contains("odd  a\u{fffd}]0;b\u{fffd}c"), "{told:?}");
+}

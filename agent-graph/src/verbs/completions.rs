@@ -31,7 +31,7 @@ impl Completions {
             // between verbs where it looks the verb up, so that none is ever found.
             script = script.replace("agent__subcmd__graph", "agent__graph");
         }
-        crate::say!("{}", script.trim_end());
+        terminal::say!("{}", script.trim_end());
         Ok(std::process::ExitCode::SUCCESS)
     }
 }

@@ -5,8 +5,8 @@ use graph::documents::{Evaluation, StatusCode};
 
 use crate::call::{Done, Global};
 use crate::hints;
-use crate::paint::Paint;
 use crate::select::StateOptions;
+use terminal::Paint;
 
 /// Says what can be done now, from the facts, the outcomes so far and the authorities. Nothing is run or written.
 #[derive(Debug, Args)]

@@ -37,6 +37,8 @@ const VERSION: &str = concat!("0.3.1 (procession ", env!("CARGO_PKG_VERSION"), "
     propagate_version = true,
     arg_required_else_help = true,
     subcommand_required = true,
+    // Scripts put theirs behind what a wrapper gave: the last one counts.
+    args_override_self = true,
     after_help = "\
 To begin with:
   agent-graph init demo --id company/demo      make a small Provider
@@ -104,7 +106,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return usage::tell(&error, usage::format(&args)),
     };
     match cli.verb.run(&cli.global) {
-        Ok(_) if crate::out::failed() => ExitCode::FAILURE,
+        Ok(_) if terminal::failed() => ExitCode::FAILURE,
         Ok(code) => code,
         Err(failure) => {
             hints::tell(&failure, cli.global.format);

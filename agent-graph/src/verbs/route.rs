@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::evaluate::word;
 use crate::call::{Done, Global, Opened};
-use crate::paint::Paint;
 use crate::select::{Selected, StateOptions};
 use crate::{files, values};
+use terminal::Paint;
 
 /// Resolves a Route into its commands, Resources and Gate, and the key to record its outcome under. Nothing is run.
 ///

@@ -27,7 +27,7 @@ pub fn tell(error: &clap::Error, format: Format) -> ExitCode {
             if !near.is_empty() {
                 message.push_str(&format!("\nDid you mean {near}?"));
             }
-            let _ = writeln!(std::io::stderr(), "{}", crate::out::clean(&message));
+            let _ = writeln!(std::io::stderr(), "{}", terminal::clean(&message));
         }
         ErrorKind::InvalidValue if text(error, ContextKind::InvalidArg).starts_with("--format") => {
             let given = text(error, ContextKind::InvalidValue);

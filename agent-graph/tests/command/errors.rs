@@ -55,6 +55,21 @@ fn a_program_is_told_one_line_whatever_is_wrong_with_its_command_line() {
 }
 
 #[test]
+fn an_option_that_is_given_twice_counts_as_the_last_time() {
+    let place = Place::with_provider();
+    let authorities = |args: &[&str]| place.json(&[&["run", "start", "release"], args].concat())["authorities"].clone();
+    // What takes several keeps all of them.
+    let more = ["--state", "a.json", "--authority", "lead", "--authority", "owner", "--state", "b.json"];
+    assert_eq!(authorities(&more), serde_json::json!(["lead", "owner"]));
+    assert!(!place.path("a.json").exists() && place.path("b.json").exists());
+    let twice =
+        ["--manifest", "none.yaml", "evaluate", "release", "--entry", "none", "--facts", "{", "--entry", "default"];
+    let evaluated = place.json(&[&twice[..], &["--facts", "{}", "--manifest", "provider.yaml"]].concat());
+    assert_eq!(evaluated["entry"], "default");
+    assert!(place.call(&["--format", "json", "validate", "--format", "human"]).out.starts_with("valid"));
+}
+
+#[test]
 fn the_version_is_that_of_the_protocols() {
     let told = Place::new().human(&["--version"]);
     assert!(told.starts_with("agent-graph 0.3.1 (procession "), "{told}");

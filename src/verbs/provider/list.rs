@@ -7,8 +7,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::client::{Client, arguments, at};
-use crate::paint::Paint;
 use crate::verbs::connect;
+use terminal::{Paint, clean};
 
 /// Lists the providers of graphs on a server: the latest version of each, with its digest, its graphs and their entries.
 #[derive(Debug, Args)]
@@ -54,7 +54,7 @@ async fn list(client: &Client) -> anyhow::Result<()> {
         let next = at(&page, "/nextCursor");
         if next.is_null() {
             if none {
-                crate::say!("no provider is published here; publish one with `procession provider publish`");
+                terminal::say!("no provider is published here; publish one with `procession provider publish`");
             }
             return Ok(());
         }
@@ -65,16 +65,16 @@ async fn list(client: &Client) -> anyhow::Result<()> {
 
 /// A provider as an answer shows it.
 pub(super) fn show(provider: &Value, paint: Paint) {
-    let text = |pointer: &str| at(provider, pointer).as_str().unwrap_or_default();
+    let text = |pointer: &str| clean(at(provider, pointer).as_str().unwrap_or_default());
     let heading = format!("{} {}", paint.title(text("/id")), text("/version"));
     match text("/description").trim() {
-        "" => crate::say!("{heading}"),
-        description => crate::say!("{heading}  {description}"),
+        "" => terminal::say!("{heading}"),
+        description => terminal::say!("{heading}  {description}"),
     }
-    crate::say!("  digest    {}", text("/digest"));
+    terminal::say!("  digest    {}", text("/digest"));
     for graph in at(provider, "/graphs").as_array().into_iter().flatten() {
         let entries = at(graph, "/entries").as_array().into_iter().flatten().filter_map(Value::as_str);
-        let entries: Vec<&str> = entries.collect();
-        crate::say!("  graph     {}: {}", at(graph, "/id").as_str().unwrap_or_default(), entries.join(", "));
+        let entries = entries.map(clean).collect::<Vec<_>>().join(", ");
+        terminal::say!("  graph     {}: {entries}", clean(at(graph, "/id").as_str().unwrap_or_default()));
     }
 }

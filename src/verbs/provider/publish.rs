@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 
 use super::list::show;
 use crate::client::{Client, arguments, at, request_id};
-use crate::paint::Paint;
 use crate::verbs::connect;
+use terminal::Paint;
 
 /// Publishes the bundle of a provider of graphs on a server.
 ///
@@ -126,7 +126,7 @@ async fn publish(client: &Client, bundle: &Bundle) -> anyhow::Result<()> {
     let published = published.with_context(|| format!("{what} was not published"))?;
     let paint = Paint::detect();
     show(&published, paint);
-    crate::say!("{}", paint.good(format!("{} version {} is published", bundle.id, bundle.version)));
+    terminal::say!("{}", paint.good(format!("{} version {} is published", bundle.id, bundle.version)));
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use clap::Subcommand;
 use graph::Provider;
 
 use crate::call::{Done, Global};
-use crate::paint::Paint;
+use terminal::Paint;
 
 /// What can be looked into.
 #[derive(Debug, Subcommand)]

@@ -42,7 +42,7 @@ impl RunRecord {
         let run = graph::record(&held.run, &self.node, outcome, detail, &runs::now()).run;
         held.replace(&run)?;
         if let Some(said) = strange(global, &run, &self.node) {
-            crate::out::note(&said);
+            terminal::note(&said);
         }
         global.tell(&run, |paint| {
             vec![

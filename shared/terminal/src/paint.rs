@@ -23,12 +23,12 @@ impl Paint {
     /// A line with text of somebody else's in it, without anything that would steer a terminal but what was painted.
     pub fn line(self, line: &str) -> String {
         let mut parts = line.split('\u{1b}');
-        let mut clean = crate::out::clean(parts.next().unwrap_or_default());
+        let mut clean = crate::clean(parts.next().unwrap_or_default());
         for part in parts {
             let code = part.strip_prefix('[').and_then(|rest| rest.split_once('m')).map(|(code, _)| code);
             let painted = self.0 && code.is_some_and(|code| code.chars().all(|c| c.is_ascii_digit() || c == ';'));
             clean.push(if painted { '\u{1b}' } else { char::REPLACEMENT_CHARACTER });
-            clean.push_str(&crate::out::clean(part));
+            clean.push_str(&crate::clean(part));
         }
         clean
     }
@@ -38,7 +38,12 @@ impl Paint {
         self.with("1", text)
     }
 
-    /// What to type.
+    /// Who acts.
+    pub fn actor(self, text: impl fmt::Display) -> String {
+        self.with("36", text)
+    }
+
+    /// What to type, or what is called.
     pub fn typed(self, text: impl fmt::Display) -> String {
         self.with("1;34", text)
     }
@@ -48,7 +53,7 @@ impl Paint {
         self.with("32", text)
     }
 
-    /// What waits for somebody.
+    /// What waits for somebody, or asks to be looked at.
     pub fn waiting(self, text: impl fmt::Display) -> String {
         self.with("33", text)
     }

@@ -12,7 +12,7 @@ static FAILED: AtomicBool = AtomicBool::new(false);
 /// Prints one line to standard output.
 #[macro_export]
 macro_rules! say {
-    ($($line:tt)*) => { $crate::out::line(format_args!($($line)*)) };
+    ($($line:tt)*) => { $crate::line(format_args!($($line)*)) };
 }
 
 /// Prints one line; use it as [`say!`](crate::say).
@@ -26,7 +26,7 @@ pub fn line(text: Arguments<'_>) {
         && error.kind() != io::ErrorKind::BrokenPipe
     {
         // Where this cannot be written either, there is nobody left to tell.
-        let _ = writeln!(io::stderr(), "error: standard output cannot be written: {error}");
+        let _ = writeln!(io::stderr(), "standard output cannot be written: {error}");
     }
 }
 
