@@ -57,6 +57,22 @@ fn an_objects_key_has_the_shape_that_the_roles_name() {
     }
 }
 
+/// What publishing and evaluating the costliest graphs took that two bundles of the largest size can hold, in MB.
+const GRAPHS_TOOK_MB: u32 = 345;
+
+#[test]
+fn no_memory_is_taken_that_graphs_have_no_room_in() {
+    let template = read("template.yaml");
+    let memory = resource(&template, "McpMemory");
+    let least = memory.iter().find_map(|line| line.strip_prefix("MinValue: ")).expect("a least value");
+    let least: u32 = least.parse().expect("a number");
+    // A third more, for the clients of AWS and for what others are doing.
+    assert!(least >= GRAPHS_TOOK_MB * 4 / 3, "{least} MB");
+    for file in ["template.yaml", "README.md"] {
+        assert!(read(file).contains(&format!("took {GRAPHS_TOOK_MB} MB")), "{file}");
+    }
+}
+
 /// The JSON blocks of the README that hold this key at their top.
 fn documents(key: &str) -> Vec<String> {
     let readme = read("README.md");
