@@ -94,10 +94,19 @@ fn a_claim_opens_the_run_of_the_steps_graph(org: &Org) {
     assert_eq!(route["routeId"], evaluation["primaryRoute"]["routeId"]);
     assert_eq!(route["revision"], evaluation["revision"]);
     assert_eq!(route["afterAction"]["recordNode"], DECLARED);
+    // Whoever reads the process's run knows the graph's run too.
+    let view = org.staff.view(&run);
+    let attempt = &view["steps"]["ship"]["attempt"];
+    let known = format!("g_{}_ship_{attempt}", view["id"].as_str().unwrap().trim_start_matches("r_"));
+    assert_eq!(graph["run"]["id"], json!(known));
     let there = read(&org.staff, &graph);
     assert_eq!(there["run"]["facts"], json!({ "order": "o-7", "parcel": { "weight": 812 } }));
     assert_eq!(there["evaluation"], *evaluation);
     assert_eq!(there["run"]["events"].as_array().unwrap().len(), 1);
+    // What a fact proves is no longer anybody's to record.
+    let call = json!({ "graphRunId": known, "node": "parcel/weigh", "outcome": "completed", "requestId": fresh() });
+    let open = format!("node_not_open: parcel/weigh is not open; open now: {DECLARED}");
+    refused(org.agent.call("record_outcome", call), "conflict", &[&open]);
     // A step without a graph has no extensions at all.
     assert_eq!(
         org.agent.claim(&org.agent.start("shipment", json!({ "order": "o-8" })), "pack").get("extensions"),

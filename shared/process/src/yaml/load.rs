@@ -97,7 +97,7 @@ impl Loader<'_> {
             Event::DocumentStart(_) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    self.report.error(at, &Path::Root, "the frontmatter is one YAML document; remove the second one");
+                    self.report.error(at, &Path::Root, "only one YAML document may stand here; remove the second one");
                     return Err(Stop);
                 }
                 Ok(())
