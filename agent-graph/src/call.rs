@@ -8,9 +8,9 @@ use graph::disk::{Bound, Disk, bind};
 use graph::documents::SkillBinding;
 use graph::{Failure, Places, Provider};
 use serde::Serialize;
+use terminal::Paint;
 
 use crate::{files, shell};
-use terminal::Paint;
 
 /// What a verb comes to: its exit code, or a refusal that changed nothing.
 pub type Done = Result<ExitCode, Failure>;

@@ -4,9 +4,9 @@ use std::io::Write as _;
 
 use graph::{Diagnostic, Failure, Severity};
 use serde_json::json;
+use terminal::clean;
 
 use crate::call::Format;
-use terminal::clean;
 
 /// Tells a refusal on standard error: one line of `agent-graph.error.v1`, or lines for people.
 pub fn tell(failure: &Failure, format: Format) {

@@ -13,11 +13,11 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use tempfile::TempDir;
+use terminal::Paint;
 
 use crate::server::{self, Options, Running};
 use cast::Cast;
 use scene::Scene;
-use terminal::Paint;
 
 /// The process that is played, as the repository has it.
 const PROCESS: &str = include_str!("../../examples/supplier-onboarding/PROCESS.md");

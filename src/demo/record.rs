@@ -1,9 +1,9 @@
 //! The record of a run, as people read it: who did what, when, in what order, earlier rounds included.
 
 use serde_json::Value;
+use terminal::Paint;
 
 use crate::client::at;
-use terminal::Paint;
 
 /// Prints the record of a run view.
 pub(super) fn print(view: &Value, paint: Paint) {

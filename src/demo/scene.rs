@@ -5,10 +5,10 @@ use std::fmt::Debug;
 
 use anyhow::{anyhow, bail};
 use serde_json::{Map, Value};
+use terminal::Paint;
 
 use super::cast::Player;
 use crate::client::{Failure, Refused, arguments, at};
-use terminal::Paint;
 
 /// Longest that a printed argument may be, in characters.
 const SHOWN_CHARACTERS: usize = 44;

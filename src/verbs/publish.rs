@@ -12,10 +12,10 @@ use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use process::Document;
 use serde_json::{Value, json};
+use terminal::{Paint, clean};
 
 use super::{connect, read_file};
 use crate::client::{Client, Failure, arguments, at, request_id};
-use terminal::{Paint, clean};
 
 /// Publishes PROCESS.md files on a server: imports them as drafts, binds their roles to groups, publishes.
 ///

@@ -2,11 +2,11 @@
 
 use clap::Args;
 use graph::documents::{Evaluation, StatusCode};
+use terminal::Paint;
 
 use crate::call::{Done, Global};
 use crate::hints;
 use crate::select::StateOptions;
-use terminal::Paint;
 
 /// Says what can be done now, from the facts, the outcomes so far and the authorities. Nothing is run or written.
 #[derive(Debug, Args)]

@@ -6,12 +6,12 @@ use clap::Args;
 use graph::documents::{Outcome, PlannedCommand, ReadState, Resolution, ResourceLocation, Route as Resolved};
 use graph::{Failure, RouteRequest};
 use serde_json::json;
+use terminal::Paint;
 
 use super::evaluate::word;
 use crate::call::{Done, Global, Opened};
 use crate::select::{Selected, StateOptions};
 use crate::{files, values};
-use terminal::Paint;
 
 /// Resolves a Route into its commands, Resources and Gate, and the key to record its outcome under. Nothing is run.
 ///

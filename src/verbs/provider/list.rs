@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::Args;
 use serde_json::{Value, json};
+use terminal::{Paint, clean};
 
 use crate::client::{Client, arguments, at};
 use crate::verbs::connect;
-use terminal::{Paint, clean};
 
 /// Lists the providers of graphs on a server: the latest version of each, with its digest, its graphs and their entries.
 #[derive(Debug, Args)]

@@ -13,11 +13,11 @@ use clap::Args;
 use graph::Source as _;
 use graph::disk::Disk;
 use serde_json::{Value, json};
+use terminal::Paint;
 
 use super::list::show;
 use crate::client::{Client, arguments, at, request_id};
 use crate::verbs::connect;
-use terminal::Paint;
 
 /// Publishes the bundle of a provider of graphs on a server.
 ///

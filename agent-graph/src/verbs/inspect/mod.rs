@@ -5,9 +5,9 @@ mod skill;
 
 use clap::Subcommand;
 use graph::Provider;
+use terminal::Paint;
 
 use crate::call::{Done, Global};
-use terminal::Paint;
 
 /// What can be looked into.
 #[derive(Debug, Subcommand)]

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use graph::State;
 use graph::documents::Outcome;
+use process::DEFAULT_ENTRY;
 use run::{Code, Refusal};
 use serde_json::{Map, Value};
 use store::graph_runs::GraphRun;
 use store::providers::{Pin, PublishedProvider};
 
 use super::Call;
-use super::graphs::{DEFAULT_ENTRY, pin};
+use super::graphs::pin;
 
 /// What a call says of the graph and its state.
 pub(super) struct Question {

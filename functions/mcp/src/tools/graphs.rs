@@ -8,9 +8,6 @@ use serde::{Deserialize, Serialize};
 use store::graph_runs::GraphRun;
 use store::providers::{Pin, ProviderRef, PublishedProvider};
 
-/// The entry of a graph when the caller does not say.
-pub(super) const DEFAULT_ENTRY: &str = "default";
-
 /// Most authorities of one session.
 pub(super) const AUTHORITIES: usize = 100;
 

@@ -1,11 +1,12 @@
 //! `start_graph_run`: a run of a provider's graph begins.
 
 use async_trait::async_trait;
+use process::DEFAULT_ENTRY;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::graphs::{DEFAULT_ENTRY, RunShown, pin, shown};
+use super::graphs::{RunShown, pin, shown};
 use super::{Call, Tool};
 
 pub(crate) struct StartGraphRun;
