@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 use crate::catalogue::Version;
 use crate::error::{Error, quoted};
 use crate::graph_runs::{GraphRun, Opening};
+use crate::partition::Partition;
 use crate::providers::{Pin, PublishedProvider};
 use crate::request::Request;
 use crate::store::Store;
@@ -156,6 +157,36 @@ impl Store {
             },
         };
         Ok((standing, self.graph_run_unchanged(org, &read)))
+    }
+
+    /// The run of the graph of a step, in the step's present attempt: for whoever was not told its id.
+    ///
+    /// # Errors
+    ///
+    /// `not_found` when the organization has no such run, its process no such step, the step no graph, or its present attempt
+    /// no claim yet.
+    pub async fn graph_run_of(&self, org: &str, run: &str, step: &str) -> Result<GraphRun, Error> {
+        let missing = |why: String| Error::refused(Code::NotFound, why);
+        let Some(partition) = Partition::load(self.table.as_ref(), org, run).await? else {
+            return Err(missing(format!("No run `{}` in this organization.", quoted(run))));
+        };
+        let process = self.version_of(org, &partition.run.meta).await?;
+        let document = &process.document;
+        if document.step(step).and_then(|step| step.graph()).is_none() {
+            let guided = listed(document.graphs().map(|(step, _)| step.id.as_str()));
+            let said = format!(
+                "`{}` has no step `{}` that a graph guides; of those that one does it has: {guided}.",
+                document.name,
+                quoted(step)
+            );
+            return Err(missing(said));
+        }
+        let unclaimed = || missing(format!("The step `{step}` was not claimed yet; its claim begins the graph's run."));
+        let attempt = partition.run.step(step).ok_or_else(unclaimed)?.attempt;
+        match self.graph_run(org, &graph_run_id(run, step, attempt)).await {
+            Err(Error::Refused(refusal)) if refusal.code == Code::NotFound => Err(unclaimed()),
+            found => found,
+        }
     }
 
     /// The run of a graph as it was given with a claim.

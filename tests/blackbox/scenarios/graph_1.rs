@@ -11,6 +11,7 @@ scenarios! {
     any: [
         describe_lists_the_profile,
         a_claim_opens_the_run_of_the_steps_graph,
+        a_run_is_found_by_its_step,
         a_submission_waits_for_the_end_of_the_graph,
         a_graph_that_ended_otherwise_is_not_complete,
         all_issues_are_told_at_once,
@@ -94,17 +95,12 @@ fn a_claim_opens_the_run_of_the_steps_graph(org: &Org) {
     assert_eq!(route["routeId"], evaluation["primaryRoute"]["routeId"]);
     assert_eq!(route["revision"], evaluation["revision"]);
     assert_eq!(route["afterAction"]["recordNode"], DECLARED);
-    // Whoever reads the process's run knows the graph's run too.
-    let view = org.staff.view(&run);
-    let attempt = &view["steps"]["ship"]["attempt"];
-    let known = format!("g_{}_ship_{attempt}", view["id"].as_str().unwrap().trim_start_matches("r_"));
-    assert_eq!(graph["run"]["id"], json!(known));
     let there = read(&org.staff, &graph);
     assert_eq!(there["run"]["facts"], json!({ "order": "o-7", "parcel": { "weight": 812 } }));
     assert_eq!(there["evaluation"], *evaluation);
     assert_eq!(there["run"]["events"].as_array().unwrap().len(), 1);
     // What a fact proves is no longer anybody's to record.
-    let call = json!({ "graphRunId": known, "node": "parcel/weigh", "outcome": "completed", "requestId": fresh() });
+    let call = json!({ "graphRunId": graph["run"]["id"], "node": "parcel/weigh", "outcome": "completed", "requestId": fresh() });
     let open = format!("node_not_open: parcel/weigh is not open; open now: {DECLARED}");
     refused(org.agent.call("record_outcome", call), "conflict", &[&open]);
     // A step without a graph has no extensions at all.
@@ -119,6 +115,45 @@ fn a_claim_opens_the_run_of_the_steps_graph(org: &Org) {
     let graph = guidance(&org.agent.claim(&run, "ship"));
     assert_eq!(read(&org.agent, &graph)["run"]["facts"], json!({ "order": "o-9" }));
     assert_eq!(told(&graph), "actionable weigh");
+}
+
+fn a_run_is_found_by_its_step(org: &Org) {
+    let run = begun(org, &last_leg());
+    let id = run["run"]["id"].as_str().unwrap();
+    let find =
+        |client: &Client, run: &str, step: &str| client.call("get_graph_run", json!({ "runId": run, "stepId": step }));
+    let unclaimed = || {
+        let error = refused_as(find(&org.staff, id, "ship"), "not_found");
+        assert!(error.message.contains("was not claimed yet"), "{error:?}");
+    };
+    for attempt in [1, 2] {
+        unclaimed();
+        let claimed = org.agent.claim(&run, "ship");
+        let found = find(&org.staff, id, "ship").unwrap();
+        assert_eq!(found["run"]["id"], json!(format!("g_{}_ship_{attempt}", id.trim_start_matches("r_"))));
+        assert_eq!(found["run"]["id"], guidance(&claimed)["run"]["id"]);
+        assert_eq!(find(&org.agent, id, "ship").unwrap(), found);
+        record(&org.agent, &found, "parcel/send", "completed");
+        org.agent.submit(&claimed, json!({}), Value::Null).unwrap();
+        assert_eq!(told(&find(&org.staff, id, "ship").unwrap()), "complete completed");
+        org.staff.decide(&run, "look", "rejected", json!({ "note": "It came back." }));
+    }
+    for (step, run) in [("pack", id), ("look", id), ("nothing", id), ("ship", "r_nothing"), ("ship", "\u{0}")] {
+        let error = refused_as(find(&org.agent, run, step), "not_found");
+        assert!(run != id || error.message.contains("has: ship."), "{error:?}");
+    }
+    refused_as(find(&org.foreign().agent, id, "ship"), "not_found");
+    for (named, issues) in [
+        (json!({}), &["graphRunId: missing, or runId and stepId"][..]),
+        (json!({ "runId": id }), &["stepId: missing"]),
+        (json!({ "stepId": "ship" }), &["runId: missing"]),
+        (
+            json!({ "graphRunId": "g", "runId": id, "stepId": "ship" }),
+            &["runId: not together with graphRunId", "stepId: not together with graphRunId"],
+        ),
+    ] {
+        refused(org.agent.call("get_graph_run", named), "invalid", issues);
+    }
 }
 
 fn a_submission_waits_for_the_end_of_the_graph(org: &Org) {

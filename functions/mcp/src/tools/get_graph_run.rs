@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use graph::documents::{Evaluation, Run};
-use run::ActorKind;
+use run::{ActorKind, Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::graph_runs::RecordedBy;
+use store::graph_runs::{GraphRun, RecordedBy};
 
 use super::graphs::{ProviderAsked, RunShown, shown};
 use super::{Call, Tool};
@@ -15,8 +15,51 @@ pub(crate) struct GetGraphRun;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// The graph run.
-    graph_run_id: String,
+    /// The graph run; or leave it out and name a run and its step.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    graph_run_id: Option<String>,
+    /// The run of a process, together with stepId.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    run_id: Option<String>,
+    /// A step of it that a graph guides: the graph run of its present attempt is returned.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    step_id: Option<String>,
+}
+
+impl Arguments {
+    /// Looks up what is named.
+    ///
+    /// # Errors
+    ///
+    /// `invalid` with every fault when it is not named once; `not_found`.
+    async fn ask(&self, call: &Call<'_>) -> Result<GraphRun, store::Error> {
+        match (&self.graph_run_id, &self.run_id, &self.step_id) {
+            (Some(graph_run), None, None) => call.store.graph_run(call.org(), graph_run).await,
+            (None, Some(run), Some(step)) => call.store.graph_run_of(call.org(), run, step).await,
+            (graph_run, run, step) => {
+                let named = [("runId", run), ("stepId", step)];
+                let issues: Vec<String> = match graph_run {
+                    Some(_) => {
+                        let more = named.into_iter().filter(|(_, given)| given.is_some());
+                        more.map(|(name, _)| format!("{name}: not together with graphRunId")).collect()
+                    }
+                    None if run.is_none() && step.is_none() => {
+                        vec!["graphRunId: missing, or runId and stepId".to_owned()]
+                    }
+                    None => {
+                        let less = named.into_iter().filter(|(_, given)| given.is_none());
+                        less.map(|(name, _)| format!("{name}: missing")).collect()
+                    }
+                };
+                let message =
+                    "Name a graph run with graphRunId, or the run of a process with runId and its step with stepId.";
+                Err(Refusal::new(Code::Invalid, message).issues(issues).into())
+            }
+        }
+    }
 }
 
 /// A run, and who did what in it.
@@ -59,13 +102,13 @@ impl Tool for GetGraphRun {
     const TITLE: &'static str = "Read a graph run";
     const DESCRIPTION: &'static str = "Returns a graph run: its facts, the latest outcome of each node, its authorities and all \
         its events, with the provider it keeps and the evaluation of its state now. recordedBy names who recorded each event, \
-        and whether that was an agent or a person.";
+        and whether that was an agent or a person. Of a step that a graph guides, runId and stepId find it too.";
     const READ_ONLY: bool = true;
     type Arguments = Arguments;
     type Data = Read;
 
     async fn call(call: Call<'_>, arguments: Arguments) -> Result<Read, store::Error> {
-        let read = call.store.graph_run(call.org(), &arguments.graph_run_id).await?;
+        let read = arguments.ask(&call).await?;
         let recorded_by = read.recorded_by.iter().cloned().map(Recorder::from).collect();
         let RunShown { run, provider, evaluation } = shown(read)?;
         Ok(Read { run, provider, evaluation, recorded_by })
