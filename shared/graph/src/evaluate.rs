@@ -2,6 +2,7 @@
 
 mod facts;
 mod index;
+mod noted;
 mod revision;
 mod tell;
 mod walk;

@@ -34,6 +34,9 @@ pub const EVALUATION_KEYS_BYTES: usize = 64 * 1024 * 1024;
 /// Most diagnostics of one Evaluation; a last one says how many there are.
 pub const EVALUATION_DIAGNOSTICS: usize = 100;
 
+/// Most faults that an evaluation keeps of one frame and all below it while it goes on; the others are only counted.
+pub const EVALUATION_FAULTS: usize = 4 * EVALUATION_DIAGNOSTICS;
+
 /// Most nodes that a `no-route` names as what holds a Graph up.
 pub const HELD_UP_NODES: usize = 3;
 

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::walk::{Fault, Open, Walk};
+use super::noted::Fault;
+use super::walk::{Open, Walk};
 use super::{Candidate, State, facts, revision};
 use crate::documents::{Availability, CodeKind, FactCheck, Node, Outcome, RouteSummary, StatusCode};
 use crate::failure::{Diagnostic, Severity};
@@ -60,16 +61,13 @@ pub(super) fn summary(provider: &Provider, candidate: &Candidate, node: &Node) -
 
 /// What was in the way, by state key, and what is not shown.
 pub(super) fn diagnostics(provider: &Provider, walk: &Walk<'_>, state: &State) -> Vec<Diagnostic> {
-    let place = |fault: &&Fault<'_>| walk.frames.get(fault.frame as usize).map_or("", |frame| frame.prefix.as_str());
-    let mut faults: Vec<_> = walk.faults.iter().collect();
-    faults.sort_unstable_by(|left, right| {
-        let nodes = left.node.map(|node| &node.id).cmp(&right.node.map(|node| &node.id));
-        place(left).cmp(place(right)).then(nodes).then(left.code.cmp(right.code))
-    });
+    let mut faults: Vec<_> = walk.faults.kept.iter().collect();
+    faults.sort_unstable_by(|left, right| left.cmp_in(right, &walk.frames));
     let shown = faults.iter().take(EVALUATION_DIAGNOSTICS);
     let mut told: Vec<_> = shown.filter_map(|fault| diagnostic(provider, walk, fault, state)).collect();
-    if faults.len() > EVALUATION_DIAGNOSTICS {
-        told.push(truncated(provider, "diagnostics-truncated", "diagnostics", faults.len(), EVALUATION_DIAGNOSTICS));
+    let all = walk.faults.all();
+    if all > EVALUATION_DIAGNOSTICS {
+        told.push(truncated(provider, "diagnostics-truncated", "diagnostics", all, EVALUATION_DIAGNOSTICS));
     }
     let alternatives = walk.open.len().saturating_sub(1);
     if alternatives > ALTERNATIVE_ROUTES {

@@ -5,17 +5,16 @@
 //! reached once and set back once at most, so a frame takes time in proportion to the nodes and edges reached, and no order
 //! of nodes or edges in the file shows in what comes out.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::State;
 use super::facts;
 use super::index::{At, Index, Slot};
+use super::noted::{Before, Fault, Noted, held};
 use crate::documents::{Availability, Join, Node, NodeKind, Outcome};
 use crate::failure::Failure;
-use crate::limits::{
-    CALL_LEVELS, EVALUATION_FRAMES, EVALUATION_KEYS_BYTES, EVALUATION_ROUTES, EVALUATION_VISITS, HELD_UP_NODES,
-};
+use crate::limits::{CALL_LEVELS, EVALUATION_FRAMES, EVALUATION_KEYS_BYTES, EVALUATION_ROUTES, EVALUATION_VISITS};
 use crate::load::Provider;
 
 /// A Graph as it was entered on one call path.
@@ -38,16 +37,6 @@ pub(super) struct Open<'a> {
     pub(super) node: &'a Node,
     pub(super) availability: Availability,
     pub(super) delegated: bool,
-}
-
-/// What is in the way, and of which node; of the frame itself without one.
-#[derive(Debug)]
-pub(super) struct Fault<'a> {
-    pub(super) frame: u32,
-    pub(super) node: Option<&'a Node>,
-    pub(super) code: &'static str,
-    /// For `no-route`, a few nodes that no edge leads on from, with their Outcomes.
-    pub(super) held: Vec<(&'a Node, Outcome)>,
 }
 
 /// How a frame stands.
@@ -75,7 +64,9 @@ pub(super) struct Walk<'a> {
     ready: HashMap<&'a str, Option<Index<'a>>>,
     pub(super) frames: Vec<Frame<'a>>,
     pub(super) open: Vec<Open<'a>>,
-    pub(super) faults: Vec<Fault<'a>>,
+    pub(super) faults: Noted<'a>,
+    /// What was noted before the frame that is walked now.
+    since: Before,
     pub(super) visited: usize,
     entered: usize,
     keys_bytes: usize,
@@ -106,7 +97,8 @@ impl<'a> Walk<'a> {
             ready: HashMap::new(),
             frames: Vec::new(),
             open: Vec::new(),
-            faults: Vec::new(),
+            faults: Noted::default(),
+            since: Before::default(),
             visited: 0,
             entered: 0,
             keys_bytes: 0,
@@ -132,7 +124,9 @@ impl<'a> Walk<'a> {
         // Its prefix, and the path that says the same.
         self.hold(2 * frame.prefix.len())?;
         let number = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
-        let (open, faults) = (self.open.len(), self.faults.len());
+        let open = self.open.len();
+        // Those of a frame below are this one's too: a frame's own place in the list comes back when one below has ended.
+        let above = std::mem::replace(&mut self.since, self.faults.now());
         self.frames.push(frame);
 
         let mut rounds = Rounds::default();
@@ -144,7 +138,8 @@ impl<'a> Walk<'a> {
             self.joins(&mut index, &mut rounds);
             within(self.visited, EVALUATION_VISITS, LOOKED_AT)?;
         }
-        let end = self.end(&index, &rounds, number, open, faults)?;
+        let end = self.end(&index, &rounds, number, open)?;
+        self.since = above;
 
         index.clear(&rounds.reached);
         self.ready.insert(graph, Some(index));
@@ -298,15 +293,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// How a frame stands when nothing more is reached. `open` and `faults` are how many there were before it.
-    fn end(
-        &mut self,
-        index: &Index<'a>,
-        rounds: &Rounds,
-        frame: u32,
-        open: usize,
-        faults: usize,
-    ) -> Result<End, Failure> {
+    /// How a frame stands when nothing more is reached. `open` is how many there were before it.
+    fn end(&mut self, index: &Index<'a>, rounds: &Rounds, frame: u32, open: usize) -> Result<End, Failure> {
         let mut terminal = None;
         let mut ambiguous = false;
         let mut best = rounds.children;
@@ -334,7 +322,7 @@ impl<'a> Walk<'a> {
             }
             // What was in the way of a Graph that came to its end anyway concerns nobody above it.
             if frame > 0 {
-                self.faults.truncate(faults);
+                self.faults.forget(self.since);
                 self.frames.truncate(frame as usize);
             }
             return Ok(End::Complete(outcome));
@@ -342,8 +330,8 @@ impl<'a> Walk<'a> {
         if let Some(availability) = best {
             return Ok(End::Open(availability));
         }
-        if self.faults.len() == faults {
-            let held = held(index, rounds);
+        if self.faults.now() == self.since {
+            let held = held(index, &rounds.reached);
             self.fault(Fault { frame, node: None, code: "no-route", held })?;
         }
         Ok(End::Stuck)
@@ -364,7 +352,7 @@ impl<'a> Walk<'a> {
 
     fn fault(&mut self, fault: Fault<'a>) -> Result<(), Failure> {
         self.keep(fault.frame, fault.node)?;
-        self.faults.push(fault);
+        self.faults.note(fault, self.since, &self.frames);
         Ok(())
     }
 
@@ -378,25 +366,6 @@ impl<'a> Walk<'a> {
         self.keys_bytes += bytes;
         within(self.keys_bytes, EVALUATION_KEYS_BYTES, "bytes of state keys")
     }
-}
-
-/// The nodes that were reached and that no edge leads on from as they stand; failing those, the ones that some edges do not
-/// lead on from. The first few by id, whatever their order in the file.
-fn held<'a>(index: &Index<'a>, rounds: &Rounds) -> Vec<(&'a Node, Outcome)> {
-    let mut first: BTreeMap<(bool, &str), (&'a Node, Outcome)> = BTreeMap::new();
-    for at in &rounds.reached {
-        let (Some(node), Some(outcome)) = (index.node(*at), index.slot(*at).outcome) else { continue };
-        let links = index.flow(*at);
-        let taken = links.iter().filter(|link| link.outcomes.has(outcome)).count();
-        if taken < links.len() || links.is_empty() {
-            first.insert((taken > 0, node.id.as_str()), (node, outcome));
-        }
-        if first.len() > HELD_UP_NODES {
-            first.pop_last();
-        }
-    }
-    let partly = first.keys().next().is_some_and(|(partly, _)| *partly);
-    first.into_iter().filter(|((some, _), _)| *some == partly).map(|(_, held)| held).collect()
 }
 
 /// Refuses what is over a limit.
