@@ -62,9 +62,7 @@ impl Route {
         let route = graph::route(&opened.provider, &opened.places, &selected.state, &request)?;
         global.tell(&route, |paint| {
             let mut lines = lines(&route, global, paint);
-            let key = route.after_action.record_node.as_deref();
-            let node = key.and_then(|key| graph::node_at(&opened.provider, &selected.graph, key));
-            lines.extend(node.and_then(graph::proof).map(|facts| format!("done when: {facts}")));
+            lines.extend(graph::notes(&opened.provider, &selected.graph, &selected.state, &route));
             let next = route.after_action.record_node.as_deref().map(|key| self.next(key, &selected, &opened, global));
             lines.extend(next.map(|next| format!("afterwards: {}", paint.typed(next))));
             lines

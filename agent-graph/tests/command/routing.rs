@@ -283,7 +283,12 @@ fn a_route_tells_the_facts_that_prove_its_node() {
     let blank = " ".repeat(at - graph[..at].rfind('\n').unwrap() - 1 + 2);
     place.write("graphs/release.yaml", &graph.replacen(node, &format!("{node}{blank}{reason}"), 1));
     let told = place.human(&["route", "release"]);
-    assert!(told.contains("\ndone when: seen.by must be there\nafterwards: "), "{told}");
+    assert!(
+        told.contains(
+            "\ndone when: seen.by must be there; recorded as completed without that, it is unverified\nafterwards: "
+        ),
+        "{told}"
+    );
 }
 
 #[test]

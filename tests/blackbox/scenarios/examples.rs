@@ -17,6 +17,7 @@ use process::{Document, EvidenceKind, Kind, Next, Step, Work};
 use serde_json::{Value, json};
 
 use choices::{Choices, Trying};
+pub use guides::provide;
 use submissions::{Verdict, summary, values, verdict};
 
 use crate::harness::{Answer, Client, Need, Options, Org, Scenario, Server, eventually, fresh, item, state};
@@ -78,7 +79,7 @@ fn scenario(path: PathBuf) -> Scenario {
         run: Box::new(move || {
             let server = if timed { swift() } else { Server::shared() };
             let org = Org::new(&server, "examples");
-            guides::provide(&org, path.parent().unwrap());
+            provide(&org, path.parent().unwrap());
             org.publish(&source);
             Player { org: &org, document: &document }.every_end();
         }),

@@ -1,10 +1,13 @@
 //! Steps that a graph guides (profile graph-1): the run that a claim opens, and the submission that waits for its end.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
+use super::examples;
 use super::graph_runs::{self, record, told};
 use crate::harness::{
-    BRIEF_SECONDS, Bundle, Client, Org, PARCEL, at_once, fresh, pass, refused, refused_as, scenarios, states,
+    BRIEF_SECONDS, Bundle, Client, Org, PARCEL, at_once, fresh, pass, refused, refused_as, scenarios, state, states,
 };
 
 scenarios! {
@@ -16,6 +19,7 @@ scenarios! {
         a_graph_that_ended_otherwise_is_not_complete,
         all_issues_are_told_at_once,
         what_the_step_submits_is_a_fact_of_it,
+        a_loop_says_what_ends_it,
         a_gate_within_waits_for_a_person,
         a_graph_that_need_not_be_complete_only_guides,
         rework_begins_a_new_run,
@@ -241,6 +245,42 @@ fn what_the_step_submits_is_a_fact_of_it(org: &Org) {
     assert_eq!(told(&guidance(&again)), "actionable send", "what it recorded before is no fact of the new attempt");
     assert_eq!(read(&org.agent, &guidance(&again))["run"]["facts"], json!({ "order": "o-7" }));
     org.agent.submit(&again, json!({ "tracking": "t-2" }), Value::Null).unwrap();
+}
+
+/// The release train: whose failed test sends it back to the build, and whose last action only the submission proves.
+fn a_loop_says_what_ends_it(org: &Org) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/release-train");
+    examples::provide(org, &folder);
+    org.publish(&std::fs::read_to_string(folder.join("PROCESS.md")).unwrap());
+    let run = org.agent.start("release-train", json!({ "version": "2.14.0" }));
+    org.agent.work_on(&run, "collect", json!({ "changes": ["Faster"], "migrates": false }), Value::Null);
+    let claimed = org.agent.claim(&run, "ship");
+    assert_eq!(claimed["extensions"]["graph"].get("notes"), None, "{claimed}");
+    let graph = guidance(&claimed);
+    let next = || {
+        let answer = org.agent.ok("get_route", json!({ "graphRunId": graph["run"]["id"] }));
+        (answer["route"]["node"].as_str().unwrap().to_owned(), answer["notes"].clone())
+    };
+    record(&org.agent, &graph, "ship/build", "completed");
+    assert_eq!(next(), ("test".to_owned(), Value::Null));
+    let back = json!(["set back by ship/test: when this is done again, record ship/test anew as well; until then it \
+        stays open"]);
+    record(&org.agent, &graph, "ship/test", "failed");
+    assert_eq!(next(), ("build".to_owned(), back.clone()));
+    // Whoever takes the step over is told as well.
+    org.agent.ok("escalate", json!({ "token": claimed["token"], "note": "The test fails." }));
+    org.operator.decide(&run, "ship", "returned", json!({ "note": "Once more." }));
+    let claimed = org.other.claim(&run, "ship");
+    assert_eq!(claimed["extensions"]["graph"]["notes"], back);
+    record(&org.other, &graph, "ship/build", "completed");
+    assert_eq!(next(), ("build".to_owned(), back), "built again, and not yet tested");
+    record(&org.other, &graph, "ship/test", "completed");
+    assert_eq!(next(), ("go".to_owned(), Value::Null));
+    record(&org.staff, &graph, "ship/go", "completed");
+    let proof = "done when: package.digest must be there; recorded as completed without that, it is unverified";
+    assert_eq!(next(), ("publish".to_owned(), json!([proof])));
+    let submitted = org.other.submit(&claimed, json!({ "digest": "sha256:1" }), Value::Null).unwrap();
+    assert_eq!(state(&submitted, "ship"), "done");
 }
 
 fn a_gate_within_waits_for_a_person(org: &Org) {

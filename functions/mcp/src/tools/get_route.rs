@@ -76,6 +76,9 @@ pub(crate) struct Resolved {
     provider: ProviderAsked,
     /// The route.
     route: Route,
+    /// What to know beside it: the facts without which it does not count as done, and what has to be recorded anew after it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 #[async_trait]
@@ -83,8 +86,8 @@ impl Tool for GetRoute {
     const NAME: &'static str = "get_route";
     const TITLE: &'static str = "Get a route";
     const DESCRIPTION: &'static str = "Shows a route in full, the primary one when routeId is left out: its action with the \
-        commandPlan to run, the resources to read before (locate_resource opens them), the gate and who may resolve it, and \
-        the node to record. The server runs nothing: run the plan with your own tools, unless a person must act first, then \
+        commandPlan to run, the resources to read before, the gate and who may resolve it, and the node to record; notes say \
+        what else counts. Paths are those in the bundle: locate_resource opens each, a script of the plan too. The server runs nothing: run the plan with your own tools, unless a person must act first, then \
         record_outcome. Send the revision you saw; conflict means the state changed: evaluate again. Changes nothing.";
     const READ_ONLY: bool = true;
     type Arguments = Arguments;
@@ -115,6 +118,7 @@ impl Tool for GetRoute {
             receipts: receipts.as_ref(),
         };
         let route = graph::route(&provider.provider, &places(), &state, &request)?;
-        Ok(Resolved { provider: ProviderAsked::from(&*provider), route })
+        let notes = graph::notes(&provider.provider, &graph, &state, &route);
+        Ok(Resolved { provider: ProviderAsked::from(&*provider), route, notes })
     }
 }

@@ -26,6 +26,9 @@ pub(super) struct Guidance {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Map<String, Value>")]
     route: Option<Route>,
+    /// What to know beside the route, as get_route tells it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 impl Guidance {
@@ -44,6 +47,8 @@ impl Guidance {
             graph::route(&provider.provider, &places(), &run.state(), &request).map_err(store::Error::from)
         });
         let route = route.transpose()?;
-        Ok(Guidance { graph_run_id: run.id, provider: ProviderAsked::from(&*provider), evaluation, route })
+        let told = route.as_ref().map(|route| graph::notes(&provider.provider, &run.graph, &run.state(), route));
+        let (graph_run_id, notes) = (run.id, told.unwrap_or_default());
+        Ok(Guidance { graph_run_id, provider: ProviderAsked::from(&*provider), evaluation, route, notes })
     }
 }

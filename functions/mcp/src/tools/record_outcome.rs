@@ -41,7 +41,7 @@ impl Tool for RecordOutcome {
     const DESCRIPTION: &'static str = "Records what came of a node of a graph run, once you did what its route says, and returns \
         the run with its next evaluation. get_route gives its commands, resources and the key to record under. Say \
         what is true: partial, unverified and skipped are not completed. Only a node that is open takes an outcome, or an \
-        action that has one, to correct it; else conflict with node_not_open, which names what is open. A gate is a \
+        action that has one, to correct it or to end a loop whose start was done again; else conflict with node_not_open, which names what is open. A gate is a \
         person's to record; an agent may only while the run's authorities resolve it, else forbidden. conflict with \
         route_revision_stale means the run changed since the revision you sent: evaluate again.";
     type Arguments = Arguments;
