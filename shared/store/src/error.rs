@@ -77,11 +77,11 @@ impl From<FilesError> for Error {
     }
 }
 
-/// `not_found` for what is not there, `conflict` for what is not any more, `invalid` for everything else. The first issue
+/// `not_found` for what is not there, `conflict` for what is not any more or not now, `invalid` for everything else. The first issue
 /// begins with the failure's code; the issue of a conflict is the code alone, in the spelling of the other ones.
 impl From<graph::Failure> for Error {
     fn from(failure: graph::Failure) -> Error {
-        let conflict = failure.code.ends_with("-stale");
+        let conflict = failure.code.ends_with("-stale") || failure.code == "route-unavailable";
         let code = match () {
             () if failure.code.ends_with("-missing") => Code::NotFound,
             () if conflict => Code::Conflict,
@@ -117,6 +117,8 @@ mod tests {
         assert_eq!(refused(missing), (Code::NotFound, vec!["graph-missing: No Graph `a`.".to_owned()]));
         let stale = graph::Failure::new("route-revision-stale", "The run went on.");
         assert_eq!(refused(stale), (Code::Conflict, vec!["route_revision_stale".to_owned()]));
+        let none = graph::Failure::new("route-unavailable", "The run is at its end.");
+        assert_eq!(refused(none), (Code::Conflict, vec!["route_unavailable".to_owned()]));
         let error = graph::Severity::Error;
         let fault = graph::Diagnostic::new("schema.required", error, "`id` is missing").at("provider.yaml#/");
         let invalid = graph::Failure::new("schema-invalid", "No Provider.").with(vec![fault]);

@@ -86,9 +86,11 @@ impl Tool for GetRoute {
     const NAME: &'static str = "get_route";
     const TITLE: &'static str = "Get a route";
     const DESCRIPTION: &'static str = "Shows a route in full, the primary one when routeId is left out: its action with the \
-        commandPlan to run, the resources to read before, the gate and who may resolve it, and the node to record; notes say \
-        what else counts. Paths are those in the bundle: locate_resource opens each, a script of the plan too. The server runs nothing: run the plan with your own tools, unless a person must act first, then \
-        record_outcome. Send the revision you saw; conflict means the state changed: evaluate again. Changes nothing.";
+        commandPlan to run, the resources to read before, the gate and who may resolve it, and the node to record; notes \
+        say what else counts. Paths are those in the bundle: locate_resource opens each, a script of the plan too. The \
+        server runs nothing: run the plan with your own tools, unless a person must act first, then record_outcome. Send \
+        the revision you saw; conflict means that it changed, or with route_unavailable that no route is open: evaluate \
+        again. Changes nothing.";
     const READ_ONLY: bool = true;
     type Arguments = Arguments;
     type Data = Resolved;
