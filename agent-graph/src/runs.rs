@@ -116,6 +116,12 @@ fn text(run: &Run) -> Result<Vec<u8>, Failure> {
         let message = format!("the Run would have more than {READ_BYTES} bytes; start a new one");
         return Err(Failure::new("unexpected-error", message));
     }
+    // A value that can be read lies deeper in the Run.
+    if let Err(error) = serde_json::from_slice::<serde_json::Value>(&text) {
+        let message =
+            format!("the Run could not be read again ({error}): a value in it has too many levels; nothing is written");
+        return Err(Failure::new("json-invalid", message));
+    }
     Ok(text)
 }
 

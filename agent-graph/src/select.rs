@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
-use graph::documents::Run;
+use graph::documents::{NodeKind, Run};
 use graph::{Failure, Provider, State};
 
 use crate::call::{Global, Opened};
@@ -113,7 +113,8 @@ pub fn overlooked(provider: &Provider, graph: &str, key: &str) -> Option<String>
     if let Some(node) = graph::node_at(provider, graph, key) {
         let kind = crate::verbs::evaluate::word(&node.kind);
         let said = format!("Graph {graph} looks at no outcome under {key}: that of a {kind} follows from other nodes");
-        return (!graph::recordable(node)).then_some(said);
+        // What a terminal ends with is looked at like any other Outcome, if somebody records it.
+        return (node.kind == NodeKind::Subgraph).then_some(said);
     }
     let near = graph::near_keys(provider, graph, key);
     let near = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };

@@ -179,8 +179,8 @@ impl Source for Overlay<'_> {
         Ok(all.into_iter().collect())
     }
 
-    fn root(&self) -> Option<&str> {
-        self.disk.and_then(Source::root)
+    fn roots(&self) -> &[String] {
+        self.disk.map(Source::roots).unwrap_or_default()
     }
 }
 

@@ -14,7 +14,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::call::{Done, Global, Opened};
 use crate::files::{self, Kind};
-use crate::limits::FOLDER_LEVELS;
+use crate::limits::{FOLDER_LEVELS, READ_BYTES};
 
 /// Builds the bundle of a Provider: all files that can be reached, a manifest with their digests, and nothing else.
 ///
@@ -98,6 +98,14 @@ fn apart(opened: &Opened, output: &Path) -> Result<(), Failure> {
         );
         return Err(Failure::new("build-output-overlaps-source", message));
     }
+    if let Some(bundle) = output.ancestors().skip(1).find(|folder| bundle_in(folder).is_some()) {
+        let message = format!(
+            "{} would be a file more in the bundle in {}, which would not be whole any more; name another folder",
+            output.display(),
+            bundle.display()
+        );
+        return Err(Failure::new("build-output-overlaps-source", message));
+    }
     let manifest = &opened.provider.manifest.path;
     for path in opened.provider.files.keys().chain([manifest]) {
         let file = root.join(path);
@@ -128,9 +136,7 @@ fn replaceable(output: &Path, provider: &str) -> Result<bool, Failure> {
     if there.is_empty() {
         return Ok(true);
     }
-    let bundle: Option<Bundle> =
-        fs::read(output.join(MANIFEST)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let Some(bundle) = bundle else { return Err(taken("holds something else than a bundle")) };
+    let Some(bundle) = bundle_in(output) else { return Err(taken("holds something else than a bundle")) };
     if bundle.provider.id != provider {
         return Err(taken(&format!("holds a bundle of {}", bundle.provider.id)));
     }
@@ -139,6 +145,14 @@ fn replaceable(output: &Path, provider: &str) -> Result<bool, Failure> {
         Some(other) => Err(taken(&format!("holds {other} besides a bundle"))),
         None => Ok(true),
     }
+}
+
+/// The manifest of the bundle in a folder.
+fn bundle_in(folder: &Path) -> Option<Bundle> {
+    let manifest = folder.join(MANIFEST);
+    let about = fs::metadata(&manifest).ok()?;
+    let small = about.is_file() && about.len() <= READ_BYTES;
+    small.then(|| fs::read(&manifest).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok())).flatten()
 }
 
 /// Every file below a folder; a link is a file here.

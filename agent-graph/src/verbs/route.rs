@@ -62,7 +62,8 @@ impl Route {
         let route = graph::route(&opened.provider, &opened.places, &selected.state, &request)?;
         global.tell(&route, |paint| {
             let mut lines = lines(&route, global, paint);
-            lines.extend(graph::notes(&opened.provider, &selected.graph, &selected.state, &route));
+            let (provider, graph, entry) = (&opened.provider, &selected.graph, &selected.entry);
+            lines.extend(graph::notes(provider, graph, entry, &selected.state, &route));
             let next = route.after_action.record_node.as_deref().map(|key| self.next(key, &selected, &opened, global));
             lines.extend(next.map(|next| format!("afterwards: {}", paint.typed(next))));
             lines

@@ -67,6 +67,9 @@ fn a_bundle_never_comes_over_its_sources() {
         let code = place.code(&["--manifest", "second/manifest.json", "build", output]);
         assert_eq!(code, "build-output-overlaps-source", "{output}");
     }
+    // Nor one of another Provider's manifest.
+    assert_eq!(place.code(&["build", "second/third"]), "build-output-overlaps-source");
+    assert_eq!(place.code(&["build", "second/actions/deep/third"]), "build-output-overlaps-source");
     place.json(&["--manifest", "second/manifest.json", "validate"]);
     place.write(
         "actions/inspect.yaml",

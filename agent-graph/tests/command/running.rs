@@ -113,6 +113,38 @@ fn what_is_no_run_is_refused_and_left_as_it_is() {
     assert_eq!(place.read("r.json"), good);
 }
 
+#[test]
+fn a_run_that_could_not_be_read_again_is_not_written() {
+    let place = Place::with_provider();
+    let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    let facts = |levels: usize| format!("{{\"x\": {}}}", deep(levels));
+    for levels in [100, 125, 126, 127, 128, 1_000] {
+        let state = format!("{levels}.json");
+        let answer = place.call(&["run", "start", "release", "--state", &state, "--facts", &facts(levels)]);
+        if answer.code == Some(0) {
+            place.json(&["run", "status", "--state", &state]);
+        } else {
+            assert!(levels > 100 && !place.path(&state).exists(), "{levels}: {}", answer.err);
+        }
+    }
+    for levels in [122, 123, 124, 125, 126, 127, 128] {
+        let before = place.read("100.json");
+        for change in [
+            &["run", "record", "release/inspect", "completed", "--detail", &deep(levels)][..],
+            &["run", "facts", "--set", &facts(levels)],
+        ] {
+            let answer = place.call(&[change, &["--state", "100.json"]].concat());
+            place.json(&["run", "status", "--state", "100.json"]);
+            assert!(answer.code == Some(0) || place.read("100.json") == before, "{levels}: {}", answer.err);
+            std::fs::write(place.path("100.json"), &before).unwrap();
+        }
+    }
+    let told =
+        place.error(&["run", "record", "release/inspect", "completed", "--detail", &deep(125), "--state", "100.json"]);
+    assert_eq!(told["code"], "json-invalid");
+    assert!(told["message"].as_str().unwrap().contains("too many levels"), "{told}");
+}
+
 /// Starts this many processes at once, of which each makes some calls, and waits for all.
 fn at_once(processes: usize, calls: impl Fn(usize) + Sync) {
     std::thread::scope(|scope| {

@@ -127,8 +127,9 @@ fn copied(source: &dyn Source, provider: &Provider) -> Result<BTreeMap<String, A
 /// Refuses files that say where the Provider stands on this machine.
 fn relocatable(source: &dyn Source, files: &BTreeMap<String, Arc<[u8]>>) -> Result<(), Failure> {
     // Everything absolute contains `/`, so a Provider that stands there has no place to give away.
-    let Some(root) = source.root().filter(|root| root.len() > 1) else { return Ok(()) };
-    let leaks = files.iter().filter(|(_, bytes)| bytes.windows(root.len()).any(|part| part == root.as_bytes()));
+    let roots: Vec<&String> = source.roots().iter().filter(|root| root.len() > 1).collect();
+    let within = |bytes: &[u8], root: &str| bytes.windows(root.len()).any(|part| part == root.as_bytes());
+    let leaks = files.iter().filter(|(_, bytes)| roots.iter().any(|root| within(bytes, root)));
     let mut faults = Faults::default();
     for (path, _) in leaks {
         let said =

@@ -7,7 +7,7 @@ mod skill;
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::failure::Failure;
@@ -20,6 +20,8 @@ pub use skill::{Bound, bind};
 #[derive(Debug, Clone)]
 pub struct Disk {
     root: PathBuf,
+    /// The root, and what it is called where its path has links in it.
+    roots: Vec<String>,
 }
 
 impl Disk {
@@ -47,7 +49,8 @@ impl Disk {
         if !about.is_file() {
             return Err(missing());
         }
-        Ok((Disk { root }, name.to_owned()))
+        let roots = roots(&root, folder);
+        Ok((Disk { root, roots }, name.to_owned()))
     }
 
     /// The folder, absolute and without links.
@@ -86,6 +89,31 @@ impl Disk {
     }
 }
 
+/// The paths of a folder: the real one, and those that its user sees when they went there by a link.
+fn roots(real: &Path, folder: &Path) -> Vec<String> {
+    let here = std::env::current_dir().ok();
+    // What a shell calls the current folder, if it is that.
+    let shown = std::env::var_os("PWD").map(PathBuf::from).filter(|shown| shown.is_absolute());
+    let shown = shown.filter(|shown| fs::canonicalize(shown).ok() == here);
+    let mut roots: Vec<String> = real.to_str().map(str::to_owned).into_iter().collect();
+    for here in here.into_iter().chain(shown) {
+        let mut path = PathBuf::new();
+        for part in here.join(folder).components() {
+            match part {
+                Component::ParentDir => drop(path.pop()),
+                Component::CurDir => {}
+                part => path.push(part),
+            }
+        }
+        // `..` after a link may be said of another folder.
+        let same = fs::canonicalize(&path).is_ok_and(|found| found == real);
+        roots.extend(path.to_str().filter(|_| same).map(str::to_owned));
+    }
+    roots.sort();
+    roots.dedup();
+    roots
+}
+
 /// A folder where a file was meant.
 fn is_folder(path: &Path) -> Failure {
     Failure::new("file-missing", format!("{} is a folder; name the file in it", path.display()))
@@ -116,21 +144,30 @@ impl Source for Disk {
     }
 
     fn list(&self, folder: &str) -> Result<Vec<String>, Failure> {
-        let mut files = Vec::new();
-        let mut open = vec![(folder.to_owned(), 0_usize)];
-        while let Some((folder, level)) = open.pop() {
+        let (mut files, mut folders) = (Vec::new(), 0_usize);
+        // Each with where it and the folders above it really are.
+        let mut open: Vec<(String, Vec<PathBuf>)> = vec![(folder.to_owned(), Vec::new())];
+        while let Some((folder, mut above)) = open.pop() {
+            above.extend(self.real(&folder)?);
             for (path, kind) in self.entries(&folder)? {
-                if kind.is_dir() {
-                    if level >= FOLDER_LEVELS {
+                let linked = if kind.is_symlink() { self.real(&path)? } else { None };
+                if kind.is_dir() || linked.as_ref().is_some_and(|real| real.is_dir()) {
+                    if linked.is_some_and(|real| above.iter().any(|folder| folder.starts_with(&real))) {
+                        // A link back to a folder that it is in: what is there is listed already.
+                        continue;
+                    }
+                    if above.len() > FOLDER_LEVELS {
                         let message = format!("`{path}` lies deeper than {FOLDER_LEVELS} folders");
                         return Err(Failure::new("file-read-failed", message));
                     }
-                    open.push((path, level.saturating_add(1)));
-                } else if kind.is_file() || self.real(&path)?.is_some_and(|real| real.is_file()) {
+                    folders = folders.saturating_add(1);
+                    open.push((path, above.clone()));
+                } else if kind.is_file() || linked.is_some_and(|real| real.is_file()) {
                     files.push(path);
                 }
-                if files.len() > PROVIDER_FILES {
-                    let message = format!("`{folder}` and others hold more than {PROVIDER_FILES} files");
+                // Folders by way of links can be many and hold nothing.
+                if files.len().max(folders) > PROVIDER_FILES {
+                    let message = format!("`{folder}` and others hold more than {PROVIDER_FILES} files or folders");
                     return Err(Failure::new("file-read-failed", message));
                 }
             }
@@ -139,7 +176,7 @@ impl Source for Disk {
         Ok(files)
     }
 
-    fn root(&self) -> Option<&str> {
-        self.root.to_str()
+    fn roots(&self) -> &[String] {
+        &self.roots
     }
 }

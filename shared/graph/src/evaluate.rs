@@ -48,6 +48,8 @@ pub struct Candidate {
     pub availability: Availability,
     /// Whether a session authority resolves it (Gates).
     pub delegated: bool,
+    /// The keys of nodes whose repeat edges set it back, one more than [`crate::limits::SET_BACK_NODES`] at most.
+    pub set_back_by: Vec<String>,
 }
 
 /// An Evaluation with every open Route in order, also those that the Evaluation does not show.

@@ -113,7 +113,7 @@ fn output_schema<'a>(provider: &'a Provider, location: &HostActionLocation) -> R
 /// In which an output is not what its schema says.
 fn faults_of(path: &str, schema: &Value, output: &Value) -> Result<Vec<Diagnostic>, Failure> {
     let validator = schemas::compile(schema);
-    let validator = validator.map_err(|(said, _)| Failure::new("schema-compile-failed", format!("{path}: {said}")))?;
+    let validator = validator.map_err(|why| Failure::new("schema-compile-failed", format!("{path}: {}", why.said)))?;
     if let Err(said) = schemas::affordable(schema, output) {
         let fault = Diagnostic::new("host-action-output-mismatch", Severity::Error, said);
         return Ok(vec![fault.at("result#/output/inline")]);

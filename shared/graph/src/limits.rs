@@ -40,6 +40,9 @@ pub const EVALUATION_FAULTS: usize = 4 * EVALUATION_DIAGNOSTICS;
 /// Most nodes that a `no-route` names as what holds a Graph up.
 pub const HELD_UP_NODES: usize = 3;
 
+/// Most nodes that are named as having set another one back.
+pub const SET_BACK_NODES: usize = 5;
+
 /// Most Facts that a message names in one place.
 pub const NAMED_FACTS: usize = 5;
 

@@ -5,6 +5,7 @@
 mod bounds;
 mod faults;
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use jsonschema::{Retrieve, Uri, Validator};
@@ -14,7 +15,7 @@ use serde_json::Value;
 use crate::failure::{Diagnostic, Failure, Severity};
 use crate::faults::Faults;
 
-pub(crate) use bounds::{affordable, compile};
+pub(crate) use bounds::{Unusable, affordable, compile};
 pub(crate) use faults::{brief, quote, said, tell};
 
 macro_rules! published {
@@ -96,7 +97,7 @@ pub(crate) fn parse(path: &str, text: &[u8]) -> Result<Value, Failure> {
     let text = std::str::from_utf8(text).map_err(|error| {
         Failure::new("parse-failed", format!("{path}: not UTF-8 from byte {}", error.valid_up_to().saturating_add(1)))
     })?;
-    process::yaml(text).map_err(|problems| {
+    process::yaml(&paired(text)).map_err(|problems| {
         // A file of JSON that is broken is told about as JSON, where it is broken.
         if path.ends_with(".json")
             && let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text)
@@ -123,6 +124,37 @@ pub(crate) fn parse(path: &str, text: &[u8]) -> Result<Value, Failure> {
         }
         faults.failure()
     })
+}
+
+/// JSON writes a character beyond U+FFFF as two escapes; YAML has one escape for it. Text that is no JSON stays as it is.
+fn paired(text: &str) -> Cow<'_, str> {
+    if !text.contains("\\u") || serde_json::from_str::<serde::de::IgnoredAny>(text).is_err() {
+        return Cow::Borrowed(text);
+    }
+    let half = |text: &str| {
+        let digits = text.strip_prefix("\\u")?.get(..4)?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        out.push_str(before);
+        // Both escapes are ASCII, six bytes each.
+        let high = half(escape).filter(|half| (0xD800..0xDC00).contains(half));
+        let low = escape.get(6..).and_then(half).filter(|half| (0xDC00..0xE000).contains(half));
+        let (kept, length) = match high.zip(low) {
+            Some((high, low)) => {
+                let point = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+                (format!("\\U{point:08X}"), 12)
+            }
+            None => (escape.get(..2).unwrap_or(escape).to_owned(), 2),
+        };
+        out.push_str(&kept);
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
 }
 
 /// Names the node or the edge that a fault is of beside its pointer, and the schema that was broken.
@@ -198,6 +230,20 @@ mod tests {
         for text in ["a:\n\tb: 1", "a:\n  - b: 1\n\tc: 2"] {
             assert!(said("a.yaml", text).contains("indent with spaces"), "{}", said("a.yaml", text));
         }
+    }
+
+    #[test]
+    fn json_may_write_a_character_as_two_escapes() {
+        let text = r#"{"a": "ship \ud83d\ude80!", "b": ["\\ud83d\\ude80", "\u00e9\\", "\uD83D\uDE80\uD83D\uDE80"], "é": 1.50}"#;
+        for path in ["a.json", "a.yaml"] {
+            let read = parse(path, text.as_bytes()).unwrap();
+            assert_eq!(read, serde_json::from_str::<Value>(text).unwrap());
+            assert_eq!(read["a"], "ship 🚀!");
+        }
+        // YAML that is no JSON has other escapes, and plain text has none.
+        assert_eq!(parse("a.yaml", br"a: \ud83d\ude80").unwrap()["a"], r"\ud83d\ude80");
+        assert!(parse("a.yaml", br#"a: "\ud83d\ude80""#).is_err());
+        assert!(parse("a.json", br#"{"a": "\ud83d"}"#).is_err());
     }
 
     #[test]

@@ -23,9 +23,9 @@ pub trait Source {
     /// As for [`Source::read`].
     fn list(&self, folder: &str) -> Result<Vec<String>, Failure>;
 
-    /// The absolute path of the Provider root, when it has one: nothing in a bundle may contain it.
-    fn root(&self) -> Option<&str> {
-        None
+    /// The absolute paths that the Provider root is known by: nothing in a bundle may contain one. None in memory.
+    fn roots(&self) -> &[String] {
+        &[]
     }
 }
 

@@ -17,7 +17,7 @@ use graph::{
 use serde_json::{Value, json};
 
 /// Files in memory that say they stand in a folder.
-struct Rooted(Memory, &'static str);
+struct Rooted(Memory, Vec<String>);
 
 impl Source for Rooted {
     fn read(&self, path: &str) -> Result<Option<Arc<[u8]>>, Failure> {
@@ -28,8 +28,8 @@ impl Source for Rooted {
         self.0.list(folder)
     }
 
-    fn root(&self) -> Option<&str> {
-        Some(self.1)
+    fn roots(&self) -> &[String] {
+        &self.1
     }
 }
 
@@ -40,7 +40,7 @@ fn built() -> BuiltBundle {
 
 /// What building comes to when the Provider has these files, in this folder.
 fn build_with(changed: &[(&str, &str)], root: &'static str) -> Result<BuiltBundle, Failure> {
-    let source = Rooted(acme::with(changed), root);
+    let source = Rooted(acme::with(changed), vec![root.to_owned()]);
     build(&source, &load(&source, "provider.yaml").unwrap())
 }
 
@@ -158,6 +158,13 @@ fn two_folders_give_one_bundle_and_neither_gives_itself_away() {
         let built = build(&disk, &load(&disk, &manifest).unwrap()).unwrap();
         let said = format!("It is in {}.\n", disk.folder().display());
         std::fs::write(root.join("skills/draft/tone.md"), said).unwrap();
+        let failure = build(&disk, &load(&disk, &manifest).unwrap()).unwrap_err();
+        assert_eq!(failure.code, "build-absolute-path-leak");
+        // By the name that it was reached by, too.
+        let link = place.path().join("link");
+        std::os::unix::fs::symlink(&root, &link).unwrap();
+        std::fs::write(root.join("skills/draft/tone.md"), format!("It is in {}/.\n", link.display())).unwrap();
+        let (disk, manifest) = Disk::of(&link.join("provider.yaml")).unwrap();
         let failure = build(&disk, &load(&disk, &manifest).unwrap()).unwrap_err();
         assert_eq!(failure.code, "build-absolute-path-leak");
         built.files

@@ -292,6 +292,24 @@ fn receipts_say_what_was_read_as_it_is_now() {
     assert_eq!(read(twice), ["release.guide"]);
 }
 
+#[test]
+fn a_skill_of_any_name_can_have_been_read() {
+    let skill = "---\nname: Release Notes\ndescription: Drafts the notes.\n---\n";
+    let source = acme::with(&[("skills/draft/SKILL.md", skill)]);
+    let provider = graph::load(&source, "provider.yaml").unwrap();
+    let told = route(&provider, &installed(), &State::default(), &RELEASE).unwrap();
+    let skill = value(&told)["action"]["skill"].clone();
+    let value_read = json!({ "schema": "agent-graph.resource-read-receipts.v1", "provider": "acme/release",
+        "receipts": [{ "id": skill["id"], "digest": skill["digest"] }] });
+    let read = receipts(&provider, &value_read).unwrap();
+    let request = RouteRequest { receipts: Some(&read), ..RELEASE };
+    let told = route(&provider, &installed(), &State::default(), &request).unwrap();
+    assert_eq!(
+        (&skill["id"], &value(&told)["action"]["skill"]["readState"]),
+        (&json!("skill.Release Notes"), &json!("current"))
+    );
+}
+
 fn value_of(route: &Route) -> Value {
     value(route)
 }

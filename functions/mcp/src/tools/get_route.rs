@@ -120,7 +120,7 @@ impl Tool for GetRoute {
             receipts: receipts.as_ref(),
         };
         let route = graph::route(&provider.provider, &places(), &state, &request)?;
-        let notes = graph::notes(&provider.provider, &graph, &state, &route);
+        let notes = graph::notes(&provider.provider, &graph, &entry, &state, &route);
         Ok(Resolved { provider: ProviderAsked::from(&*provider), route, notes })
     }
 }

@@ -47,7 +47,8 @@ impl Guidance {
             graph::route(&provider.provider, &places(), &run.state(), &request).map_err(store::Error::from)
         });
         let route = route.transpose()?;
-        let told = route.as_ref().map(|route| graph::notes(&provider.provider, &run.graph, &run.state(), route));
+        let told =
+            route.as_ref().map(|route| graph::notes(&provider.provider, &run.graph, &run.entry, &run.state(), route));
         let (graph_run_id, notes) = (run.id, told.unwrap_or_default());
         Ok(Guidance { graph_run_id, provider: ProviderAsked::from(&*provider), evaluation, route, notes })
     }

@@ -1,9 +1,10 @@
 //! The files of a Skill's binding: the `SKILL.md`, the registry, and the Provider that they lead to.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Disk;
+use crate::bundle::BUNDLE_MANIFEST;
 use crate::documents::SkillBinding;
 use crate::failure::Failure;
 use crate::limits::FILE_BYTES;
@@ -31,7 +32,7 @@ pub fn bind(skill: &Path, registry: Option<&Path>) -> Result<Bound, Failure> {
     let claim = SkillClaim::of(&skill_path, &bytes)?;
     let beside = |file: &Path, path: &str| file.parent().unwrap_or(Path::new("")).join(path);
     let manifest = match claim.locator()? {
-        Locator::Path(path) => beside(skill, &path),
+        Locator::Path(path) => in_bundle(beside(skill, &path)),
         Locator::Provider(id) => {
             let Some(registry) = registry else {
                 let message = format!("the Skill names the Provider `{id}` by its id; name a registry that has it");
@@ -45,6 +46,12 @@ pub fn bind(skill: &Path, registry: Option<&Path>) -> Result<Bound, Failure> {
     let provider = load(&disk, &name)?;
     let binding = claim.bound(&provider, &skill_path, &disk.folder().join(name).to_string_lossy())?;
     Ok(Bound { binding, provider, disk })
+}
+
+/// The manifest at this path. A bundle has its own manifest in the place of one that had another name.
+fn in_bundle(manifest: PathBuf) -> PathBuf {
+    let bundle = manifest.with_file_name(BUNDLE_MANIFEST);
+    if !manifest.exists() && bundle.is_file() { bundle } else { manifest }
 }
 
 /// A file that is no part of a Provider, with its absolute path.

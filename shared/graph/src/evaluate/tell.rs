@@ -31,6 +31,7 @@ fn candidate<'a>(walk: &Walk<'a>, open: &Open<'a>, revision: &str) -> Option<(Ca
         state_key: format!("{}{}", frame.prefix, node.id),
         availability: open.availability,
         delegated: open.delegated,
+        set_back_by: open.set_back_by.iter().map(|id| format!("{}{id}", frame.prefix)).collect(),
     };
     Some((candidate, node))
 }

@@ -14,7 +14,9 @@ use super::index::{At, Index, Slot};
 use super::noted::{Before, Fault, Noted, held};
 use crate::documents::{Availability, Join, Node, NodeKind, Outcome};
 use crate::failure::Failure;
-use crate::limits::{CALL_LEVELS, EVALUATION_FRAMES, EVALUATION_KEYS_BYTES, EVALUATION_ROUTES, EVALUATION_VISITS};
+use crate::limits::{
+    CALL_LEVELS, EVALUATION_FRAMES, EVALUATION_KEYS_BYTES, EVALUATION_ROUTES, EVALUATION_VISITS, SET_BACK_NODES,
+};
 use crate::load::Provider;
 
 /// A Graph as it was entered on one call path.
@@ -37,6 +39,8 @@ pub(super) struct Open<'a> {
     pub(super) node: &'a Node,
     pub(super) availability: Availability,
     pub(super) delegated: bool,
+    /// Nodes of the frame whose repeat edges set it back, by id; one more than [`SET_BACK_NODES`] at most.
+    pub(super) set_back_by: Vec<&'a str>,
 }
 
 /// How a frame stands.
@@ -85,6 +89,8 @@ struct Rounds {
     changed: Vec<At>,
     /// Whose incoming edges match in more places than before.
     touched: Vec<At>,
+    /// Nodes that matching repeat edges led to, each with those they came from.
+    back: HashMap<At, Vec<At>>,
     /// What the Subgraph nodes hold open.
     children: Option<Availability>,
 }
@@ -258,16 +264,20 @@ impl<'a> Walk<'a> {
             let links = index.repeat(at);
             self.visited += links.len();
             if let Some(outcome) = index.slot(at).outcome {
-                targets.extend(links.iter().filter(|link| link.outcomes.has(outcome)).map(|link| link.to));
+                targets.extend(links.iter().filter(|link| link.outcomes.has(outcome)).map(|link| (link.to, at)));
             }
         }
-        for at in targets {
+        for (at, from) in targets {
             let Some(node) = index.node(at).filter(|node| matches!(node.kind, NodeKind::Action | NodeKind::Gate))
             else {
                 continue;
             };
             let Slot { reached, illegal, outcome, .. } = index.slot(at);
-            if illegal || outcome == Some(Outcome::Pending) {
+            if illegal {
+                continue;
+            }
+            rounds.back.entry(at).or_default().push(from);
+            if outcome == Some(Outcome::Pending) {
                 continue;
             }
             if !reached {
@@ -309,7 +319,8 @@ impl<'a> Walk<'a> {
                     let immediate = node.kind == NodeKind::Action || delegated;
                     let availability = if immediate { Availability::Immediate } else { Availability::RequiresUser };
                     best = best.into_iter().chain([availability]).min();
-                    self.opened(Open { frame, node, availability, delegated })?;
+                    let set_back_by = rounds.back.get(at).map_or_else(Vec::new, |from| named(index, from));
+                    self.opened(Open { frame, node, availability, delegated, set_back_by })?;
                 }
                 _ => {}
             }
@@ -366,6 +377,15 @@ impl<'a> Walk<'a> {
         self.keys_bytes += bytes;
         within(self.keys_bytes, EVALUATION_KEYS_BYTES, "bytes of state keys")
     }
+}
+
+/// A few nodes by id, in order.
+fn named<'a>(index: &Index<'a>, nodes: &[At]) -> Vec<&'a str> {
+    let mut ids: Vec<&str> = nodes.iter().filter_map(|at| index.node(*at)).map(|node| node.id.as_str()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids.truncate(SET_BACK_NODES + 1);
+    ids
 }
 
 /// Refuses what is over a limit.

@@ -12,14 +12,14 @@ use crate::documents::{Action, CodeCatalog, FileResource, FileResourceSchema, Gr
 use crate::failure::Failure;
 use crate::faults::Faults;
 use crate::limits::ID_CHARACTERS;
-use crate::schemas;
+use crate::schemas::{self, Unusable};
 use crate::source::Source;
 
 /// A JSON Schema that an Action names.
 pub(super) struct Schema {
     pub(super) value: Arc<Value>,
-    /// `None` when it does not compile; that was told.
-    pub(super) compiled: Option<Validator>,
+    /// Or why it does not compile; that was told, but for one that asks for another schema.
+    pub(super) compiled: Result<Validator, Unusable>,
 }
 
 /// Everything that was loaded so far, with what is wrong about it.
@@ -144,11 +144,12 @@ impl<'a> Parts<'a> {
         let bytes = self.bytes(place, reference)?;
         let held = self.faults.hold(schemas::parse(reference, &bytes));
         let value = self.or_broken(reference, held)?;
-        let compiled = schemas::compile(&value).map_err(|(said, pointer)| {
+        let compiled = schemas::compile(&value);
+        // Only a host's Action needs it compiled; the others show its place to whoever takes the Route.
+        if let Err(Unusable { said, pointer, elsewhere: false }) = &compiled {
             let place = if pointer.is_empty() { reference.clone() } else { format!("{reference}#{pointer}") };
             self.faults.say("schema-compile-failed", place, format!("is no JSON Schema that can be used: {said}"));
-        });
-        let compiled = compiled.ok();
+        }
         self.schemas.insert(reference.clone(), Schema { value: Arc::new(value), compiled });
         Some(())
     }

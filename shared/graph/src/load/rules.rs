@@ -11,7 +11,7 @@ use crate::documents::{
     Resource, Runner,
 };
 use crate::limits::{CALL_LEVELS, CYCLE_NODES};
-use crate::schemas;
+use crate::schemas::{self, Unusable};
 
 /// What a Graph refers to.
 #[derive(Debug, Default)]
@@ -260,9 +260,14 @@ fn host_input(parts: &mut Parts<'_>, path: &str, made: &HostActionResource, inpu
             let message = "the `$id` is the protocol's identity and ends in its version: `/v1` or `.v1`";
             parts.faults.say("materializer-schema-identity-invalid", format!("{schema}#/$id"), message);
         }
+        let compiled = parts.schemas.get(schema).map(|schema| &schema.compiled);
+        if let Some(Err(Unusable { said, elsewhere: true, .. })) = compiled {
+            let message = format!("a Resource is held to this schema, so all of it must be in this file: {said}");
+            parts.faults.say("schema-compile-failed", schema, message);
+        }
     }
     let Some(schema) = input.and_then(|path| parts.schemas.get(path)) else { return };
-    let Some(compiled) = &schema.compiled else { return };
+    let Ok(compiled) = &schema.compiled else { return };
     if let Err(said) = schemas::affordable(&schema.value, &made.input) {
         parts.faults.say("materializer-input-invalid", format!("{path}#/input"), said);
         return;

@@ -5,24 +5,44 @@
 
 use std::collections::BTreeMap;
 
-use jsonschema::{FancyRegex, PatternOptions, Validator};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{FancyRegex, PatternOptions, ReferencingError, Validator};
 use serde_json::Value;
 
 use crate::limits::{
     BACKTRACKING_STEPS, PATTERN_BYTES, SCHEMA_NODES, SCHEMA_REFERENCES, VALIDATION_LEVELS, VALIDATION_STEPS,
 };
 
+/// Why a schema cannot be used.
+#[derive(Debug, Clone)]
+pub(crate) struct Unusable {
+    /// What is wrong.
+    pub(crate) said: String,
+    /// The place in it, a JSON Pointer.
+    pub(crate) pointer: String,
+    /// Whether it is one that asks for another schema, or for another way of reading it: no fault of its own.
+    pub(crate) elsewhere: bool,
+}
+
 /// Compiles a schema of somebody else. Nothing is fetched for it.
 ///
 /// # Errors
 ///
-/// What is wrong with it, with the place in it.
-pub(crate) fn compile(schema: &Value) -> Result<Validator, (String, String)> {
-    usable(schema).map_err(|said| (said, String::new()))?;
+/// What is wrong with it.
+pub(crate) fn compile(schema: &Value) -> Result<Validator, Unusable> {
+    usable(schema).map_err(|said| Unusable { said, pointer: String::new(), elsewhere: false })?;
     let patterns: PatternOptions<FancyRegex> = PatternOptions::fancy_regex();
     let patterns = patterns.backtrack_limit(BACKTRACKING_STEPS).size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
     let options = jsonschema::options().offline().with_pattern_options(patterns);
-    options.build(schema).map_err(|error| (super::said(&error), error.instance_path().to_string()))
+    options.build(schema).map_err(|error| {
+        let elsewhere = matches!(
+            error.kind(),
+            ValidationErrorKind::Referencing(
+                ReferencingError::Unretrievable { .. } | ReferencingError::UnknownSpecification { .. }
+            )
+        );
+        Unusable { said: super::said(&error), pointer: error.instance_path().to_string(), elsewhere }
+    })
 }
 
 /// Whether a schema is small enough to be compiled.
@@ -229,10 +249,14 @@ mod tests {
             let failure = affordable(&schema, &value).unwrap_err();
             assert!(failure.contains(said), "{failure}");
         }
-        assert!(compile(&chain(500, |before| before)).unwrap_err().0.contains("501 references"));
-        assert!(compile(&json!({"enum": vec![json!([]); 5_000]})).unwrap_err().0.contains("5002 objects"));
+        assert!(compile(&chain(500, |before| before)).unwrap_err().said.contains("501 references"));
+        assert!(compile(&json!({"enum": vec![json!([]); 5_000]})).unwrap_err().said.contains("5002 objects"));
         assert!(compile(&json!({"pattern": "(a{1000}){1000}"})).is_err());
-        assert!(compile(&json!({"$ref": "https://acme.test/a"})).is_err());
+        for elsewhere in ["https://acme.test/a", "other.json"] {
+            assert!(compile(&json!({ "$ref": elsewhere })).unwrap_err().elsewhere, "{elsewhere}");
+        }
+        assert!(compile(&json!({"$schema": "https://acme.test/schema"})).unwrap_err().elsewhere);
+        assert!(!compile(&json!({"$ref": "#/$defs/none"})).unwrap_err().elsewhere);
     }
 
     #[test]

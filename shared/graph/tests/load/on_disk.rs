@@ -85,7 +85,8 @@ fn a_folder_is_the_same_provider_as_its_files_in_memory() {
     assert_eq!(disk.read("graphs/main.yaml/x").unwrap(), None);
     assert_eq!(disk.read("a\0b").unwrap(), None);
     assert_eq!(disk.read(&"x".repeat(100_000)).unwrap(), None);
-    assert_eq!(disk.root().unwrap(), fs::canonicalize(folder.path("provider")).unwrap().to_str().unwrap());
+    let real = fs::canonicalize(folder.path("provider")).unwrap().to_str().unwrap().to_owned();
+    assert!(disk.roots().contains(&real), "{:?}", disk.roots());
 }
 
 #[test]
@@ -139,8 +140,13 @@ const VIEW: &str =
 fn links_that_stay_inside_are_followed() {
     let folder = Folder::new().moved("provider/scripts", "provider/programs");
     symlink("../SKILL.md", folder.path("provider/skills/work/more/also.md")).unwrap();
+    // A folder is carried with all that is in it.
+    folder.write("provider/shared/deep/one.md", "1");
+    symlink("../../../shared", folder.path("provider/skills/work/more/shared")).unwrap();
     let provider = folder.load().unwrap();
-    assert!(provider.files.contains_key("scripts/run.sh") && provider.files.contains_key("skills/work/more/also.md"));
+    for path in ["scripts/run.sh", "skills/work/more/also.md", "skills/work/more/shared/deep/one.md"] {
+        assert!(provider.files.contains_key(path), "{path}");
+    }
     // The folder of the Provider may itself be reached over a link.
     symlink(folder.path("provider"), folder.path("link")).unwrap();
     let (disk, manifest) = Disk::of(&folder.path("link/provider.yaml")).unwrap();
@@ -158,7 +164,26 @@ fn links_in_a_circle_and_links_to_nothing_end() {
     symlink("gone.sh", folder.path("provider/scripts/a.sh")).unwrap();
     folder.write("provider/actions/view.yaml", &VIEW.replace("FILE", "scripts/a.sh"));
     folder.refused("file-missing", "actions/view.yaml#/files/0");
-    // A folder that links to itself is not walked for ever.
+    // Folders that link to each other are not walked for ever.
+    let folder = Folder::new();
+    folder.write("provider/other/a.md", "a");
+    symlink("../../../other", folder.path("provider/skills/work/more/other")).unwrap();
+    symlink("../skills/work", folder.path("provider/other/work")).unwrap();
+    let mut ours = folder.load().unwrap().files;
+    assert!(ours.remove("skills/work/more/other/a.md").is_some());
+    assert_eq!(ours, Small::new().load().unwrap().files);
+    // Nor is a folder that leads to many by ways that double.
+    let folder = Folder::new();
+    for level in 0..30 {
+        folder.write(&format!("provider/ways/{level}/x.md"), "");
+        fs::remove_file(folder.path(&format!("provider/ways/{level}/x.md"))).unwrap();
+        for way in ["a", "b"] {
+            symlink(format!("../{}", level + 1), folder.path(&format!("provider/ways/{level}/{way}"))).unwrap();
+        }
+    }
+    fs::create_dir(folder.path("provider/ways/30")).unwrap();
+    symlink("../../../ways/0", folder.path("provider/skills/work/more/ways")).unwrap();
+    assert!(folder.load().unwrap_err().message.contains("10000 files or folders"));
     let folder = Folder::new();
     symlink(".", folder.path("provider/skills/work/more/again")).unwrap();
     assert_eq!(folder.load().unwrap().files, Small::new().load().unwrap().files);
@@ -190,6 +215,17 @@ fn a_skill_is_bound_by_path_or_through_a_registry() {
     let by_id = bind(&skill("provider:acme/small", "child", "default"), Some(&registry)).unwrap();
     assert_eq!(by_id.binding.manifest_path, real("provider/provider.yaml"));
     assert_eq!(by_id.binding.locator, "provider:acme/small");
+
+    // In a bundle the manifest may have had another name.
+    let manifest = bound.disk.folder().join("provider.yaml");
+    fs::rename(&manifest, manifest.with_file_name("my.yaml")).unwrap();
+    let (disk, name) = Disk::of(&manifest.with_file_name("my.yaml")).unwrap();
+    for (path, bytes) in graph::build(&disk, &load(&disk, &name).unwrap()).unwrap().files {
+        folder.write(&format!("bundle/{path}"), std::str::from_utf8(&bytes).unwrap());
+    }
+    let bundled = bind(&skill("path:../../bundle/my.yaml", "main", "decide"), None).unwrap();
+    assert_eq!(bundled.binding.manifest_path, real("bundle/manifest.json"));
+    fs::rename(manifest.with_file_name("my.yaml"), &manifest).unwrap();
 
     assert_eq!(code(&folder.path("none/SKILL.md"), None), "file-missing");
     assert_eq!(code(&skill("path:../none.yaml", "main", "default"), None), "file-missing");

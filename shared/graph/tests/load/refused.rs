@@ -227,10 +227,15 @@ fn schemas_that_cannot_be_used() {
     check("schema-compile-failed", "schemas/decision.json#/type", decision("{\"type\": \"objekt\"}"));
     check("schema-compile-failed", "schemas/decision.json", decision("[]"));
     check("schema-compile-failed", "schemas/decision.json", decision("{\"pattern\": \"(\"}"));
-    // Nothing is ever fetched for a schema.
+    check("schema-compile-failed", "schemas/decision.json", decision("{\"$ref\": \"#/$defs/none\"}"));
+    // Nothing is ever fetched for a schema: an Action may name one that needs others, and a Resource may not be held to it.
     for elsewhere in ["https://acme.test/a.json", "http://127.0.0.1:9/a.json", "file:///etc/passwd", "other.json"] {
-        let text = format!("{{\"$ref\": \"{elsewhere}\"}}");
-        check("schema-compile-failed", "schemas/decision.json", decision(&text));
+        decision(&format!("{{\"$ref\": \"{elsewhere}\"}}")).load().unwrap();
+        decision(&format!("{{\"$schema\": \"{elsewhere}\"}}")).load().unwrap();
+        for (path, id) in [("schemas/question.json", "acme.question/v1"), ("schemas/answer.json", "acme.answer/v1")] {
+            let text = format!("{{\"$id\": \"{id}\", \"properties\": {{\"a\": {{\"$ref\": \"{elsewhere}\"}}}}}}");
+            check("schema-compile-failed", path, Small::new().put(path, &text));
+        }
     }
 }
 
